@@ -14,8 +14,8 @@ BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
 DEMO = $(VENV)/.demo
 TOOLS = $(VENV)/requirements.txt
-STUBS = $(wildcard tapeengine/_core/*/*.pyi)
-SOURCES = pyproject.toml setup.py $(foreach kind,py pyx pxd h,$(wildcard tapeengine/_core/*/*.$(kind)))
+CYTHON = $(wildcard tapeengine/_core/*/*.pyx)
+SOURCES = pyproject.toml setup.py stubs.py $(foreach kind,py pyx pxd h,$(wildcard tapeengine/_core/*/*.$(kind)))
 
 .PHONY: help install demo test test-all doctest check tsan wheel test-scipy test-lift lint format types stubtest mutants bench bench-agree bench-quick bench-compare bench-native peers page docs dist clean
 
@@ -28,7 +28,7 @@ $(VENV)/pyvenv.cfg:
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "tapeengine needs Python 3.11 or later: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 
-GENERATED = $(addprefix tapeengine/_core/,tape/ops_table.h tape/ops_recorded.h tape/ops_names.pxi scalars/elementary.pxi scalars/elementary_complex.pxi scalars/math.pyi scalars/complex.pyi)
+GENERATED = $(addprefix tapeengine/_core/,tape/ops_table.h tape/ops_recorded.h tape/ops_names.pxi scalars/elementary.pxi scalars/elementary_complex.pxi) $(filter-out %/scalar.pyi,$(CYTHON:.pyx=.pyi))
 BUILT_OF = $(filter-out $(GENERATED),$(SOURCES))
 
 # The build's own requirements, once: a build in isolation would install them again for each build.
@@ -111,7 +111,7 @@ types: $(INSTALLED)
 	$(BIN)/mypy
 
 stubtest: types
-	$(BIN)/stubtest --concise --mypy-config-file pyproject.toml --allowlist tests/stubtest_allowlist.txt $(subst /,.,$(STUBS:.pyi=))
+	$(BIN)/stubtest --concise --mypy-config-file pyproject.toml --allowlist tests/stubtest_allowlist.txt $(subst /,.,$(CYTHON:.pyx=))
 
 # Sampled mutations of the Python rooms against their tests; minutes to hours, by MUTANTS_ARGS='--each 30 --room spaces'.
 mutants: $(INSTALLED)

@@ -15,7 +15,7 @@ from setuptools import Extension, setup
 
 CORE = Path("tapeengine", "_core")
 COMMON = {"language_level": "3", "binding": False, "c_api_binop_methods": True, "auto_pickle": False}
-COMMON |= {"embedsignature": True, "embedsignature.format": "clinic"}  # what inspect.signature reads
+COMMON |= {"embedsignature": True, "embedsignature.format": "clinic", "annotation_typing": False}
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}
 FAST, WINDOWS, TSAN = {key: key == "cdivision" for key in SAFE}, ["/O2", "/fp:precise"], ["-fsanitize=thread"]
 DIRECTIVES = {"release": FAST, "profile": FAST, "tsan": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
@@ -40,7 +40,7 @@ COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "
 LINK = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"] * (sys.platform == "linux")
 if (mode := os.environ.get("TAPEENGINE_BUILD", "release")) not in DIRECTIVES:
     raise SystemExit(f"TAPEENGINE_BUILD={mode}: write one of {', '.join(DIRECTIVES)}")
-(generator := runpy.run_path(str(CORE / "tape" / "generate_ops.py")))["main"]()
+_, generator = [runpy.run_path(str(path), run_name="__main__") for path in ("stubs.py", CORE / "tape/generate_ops.py")]
 extensions = [
     Extension(
         ".".join(path.with_suffix("").parts),

@@ -129,7 +129,7 @@ class Engine(Parallel):
         (7.0, (3.0, {'slope': 2.0}))
         """
         if isinstance(program, Replays):
-            replayed = program.vjp_at_once(self, primals, keywords)
+            replayed: tuple[Any, Any] | None = program.vjp_at_once(self, primals, keywords)
             return program.called_vjp(self, primals, keywords) if replayed is None else replayed  # type: ignore[attr-defined]
         own = own_derivative(program, "__tapeengine_vjp__")
         if own is not None:

@@ -22,7 +22,7 @@ def find(function: Any) -> Primitive | None:
     """
     owner = attribute_of(function, "__self__")
     if isinstance(owner, ScalarFunction):
-        return owner.primitive
+        function = owner.primitive
     if isinstance(function, Primitive):
         return function
     from ..plugins import load_plugins

@@ -5,7 +5,6 @@ column, below it.
 """
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as onp
@@ -70,9 +69,7 @@ def named(cotangents: Any) -> dict[str, Any]:
     return {name: cotangent.tolist() for name, cotangent in zip(NAMES, cotangents, strict=True)}
 
 
-def gradient(parameters: tuple[Any, ...], x: Any, gamma: float, m: int) -> Any:
-    """Return the gradient with respect to the parameters."""
-    return te.grad(partial(log_posterior, x=x, gamma=gamma, m=m))(parameters)
-
-
-FUNCTIONS = {"objective": Function(prepare, log_posterior), "jacobian": Function(prepare, gradient, named)}
+FUNCTIONS = {
+    "objective": Function(prepare, log_posterior),
+    "jacobian": Function(prepare, te.grad(log_posterior), named),
+}

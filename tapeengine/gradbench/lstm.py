@@ -1,6 +1,5 @@
 """The evaluation ``lstm``: the loss of ADBench's sequence model, whose weight matrices are diagonal."""
 
-from functools import partial
 from typing import Any
 
 import numpy as onp
@@ -46,14 +45,9 @@ def prepare(given: dict[str, Any]) -> tuple[Any, ...]:
     return (main, extra), state, sequence
 
 
-def gradient(parameters: tuple[Any, Any], initial: Any, sequence: Any) -> Any:
-    """Return the gradient with respect to both arrays of parameters."""
-    return te.grad(partial(loss, initial=initial, sequence=sequence))(parameters)
-
-
 def flat(gradients: tuple[Any, Any]) -> list[float]:
     """One list, row by row."""
     return [entry for gradient in gradients for entry in gradient.reshape(-1).tolist()]
 
 
-FUNCTIONS = {"objective": Function(prepare, loss), "jacobian": Function(prepare, gradient, flat)}
+FUNCTIONS = {"objective": Function(prepare, loss), "jacobian": Function(prepare, te.grad(loss), flat)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -49,35 +49,3 @@ class Environment:
             raise TypeError(f"slot {name!r} is neither a real nor an array: give the function that adds to it")
         else:
             cells[-1] = plus(amount, cells[-1])
-
-    def one_at(self, name: str, index: Any, amount: float) -> None:
-        """Add to an element of an array (EC section 7: the bag of one-hots)."""
-        cell = self._stack(name)[-1]
-        if not isinstance(cell, np.ndarray):
-            raise TypeError(f"slot {name!r} is no array")
-        cell[index] += amount
-
-    def value(self, name: str) -> Any:
-        """Return the present value of the innermost open slot of a name."""
-        return self._stack(name)[-1]
-
-    def scope(self, name: str, zero: Any, computation: Callable[[], Any]) -> tuple[Any, Any]:
-        """Open a slot, run a computation, close the slot; return the computation's result and the slot's value."""
-        value, (cotangent,) = self.within(((name, zero),), computation)
-        return value, cotangent
-
-    def run(self, slots: Iterable[tuple[str, Any]], computation: Callable[[], Any]) -> tuple[Any, ...]:
-        """Run a computation with slots open; return their final values, independent of the computation's result."""
-        return self.within(slots, computation)[1]
-
-    def within(self, slots: Iterable[tuple[str, Any]], computation: Callable[[], Any]) -> tuple[Any, tuple[Any, ...]]:
-        """Run a computation with slots open; return its result and their final values. An error closes the slots."""
-        opened: list[str] = []
-        try:
-            for name, zero in slots:
-                self.open(name, zero)
-                opened.append(name)
-            value = computation()
-        finally:
-            values = [self.close(name) for name in reversed(opened)]
-        return value, tuple(reversed(values))

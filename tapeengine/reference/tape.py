@@ -94,10 +94,6 @@ class Tape:
         """The id on this tape of a dual of this trace or of an outer one."""
         return i if tape is self else self.link(tape, i, value)
 
-    def values(self, record: Record) -> tuple[float, ...]:
-        """The values of a record's operands."""
-        return tuple(self[x].value if isinstance(x, int) else x for x in record.operands)
-
     def _append(self, record: Record) -> int:
         self._records.append(record)
         return self.end - 1

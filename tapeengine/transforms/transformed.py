@@ -21,10 +21,13 @@ def named(function: Callable[..., Any], engine: Engine, transform: str, f: Calla
     check_program(transform, f)
     made = Made(function, operator.methodcaller(transform, f, *options), (engine,))
     name = attribute_of(f, "__name__", type(f).__name__)
-    made.__name__ = made.__qualname__ = f"{transform}_{name}"
-    made.__doc__ = f"The function that {transform} makes of {name}."
-    made.__module__ = attribute_of(f, "__module__") or __name__
-    made.__wrapped__ = f  # `inspect.signature` reads the parameters there
+    vars(made).update(
+        __name__=f"{transform}_{name}",
+        __qualname__=f"{transform}_{name}",
+        __doc__=f"The function that {transform} makes of {name}.",
+        __module__=attribute_of(f, "__module__") or __name__,
+        __wrapped__=f,  # `inspect.signature` reads the parameters there
+    )
     return made
 
 

@@ -203,7 +203,7 @@ def flattened(value):
 
 
 def settled_slots(evaluator):
-    slots = {name: evaluator.slots.value(name) for name in SLOTS}
+    slots = {name: evaluator.slots.close(name) for name in reversed(SLOTS)}
     arrays = {name: Sparse().collect(LArray(REAL), slots[name], 3) for name in ("u", "xs")}
     return slots | arrays
 

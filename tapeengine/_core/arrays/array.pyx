@@ -155,12 +155,12 @@ cdef class Array:
 
     # -- attributes of numpy's arrays ---------------------------------------------------------------------------------
     @property
-    def _value(self):
+    def _value(self) -> NDArray[Any]:
         """The values as a plain array, without the derivative; always a copy."""
         return seen(self).copy("K")
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """The shape."""
         return (<object> plain(self.values)).shape
 
@@ -173,17 +173,17 @@ cdef class Array:
         self.values = part.values
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         """The number of axes."""
         return PyArray_NDIM(plain(self.values))
 
     @property
-    def size(self):
+    def size(self) -> int:
         """The number of elements."""
         return PyArray_SIZE(plain(self.values))
 
     @property
-    def dtype(self):
+    def dtype(self) -> numpy.dtype[Any]:
         """The dtype."""
         return (<object> plain(self.values)).dtype
 
@@ -195,17 +195,17 @@ cdef class Array:
         return self.dtype
 
     @property
-    def itemsize(self):
+    def itemsize(self) -> int:
         """The size of an element in bytes."""
         return PyArray_ITEMSIZE(plain(self.values))
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """The size of all elements in bytes."""
         return (<object> plain(self.values)).nbytes
 
     @property
-    def strides(self):
+    def strides(self) -> tuple[int, ...]:
         """The strides, in bytes."""
         return (<object> plain(self.values)).strides
 
@@ -215,12 +215,12 @@ cdef class Array:
         return (<object> plain(self.values)).flags
 
     @property
-    def T(self):
+    def T(self) -> Array:
         """The transpose, a view."""
         return viewed(self, self.current().T)
 
     @property
-    def mT(self):
+    def mT(self) -> Array:
         """The transpose of the last two axes, a view."""
         return viewed(self, self.current().mT)
 
@@ -258,7 +258,7 @@ cdef class Array:
             raise TypeError("len() of unsized object")
         return len(plain(self.values))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         if PyArray_NDIM(plain(self.values)) == 0:
             raise TypeError("iteration over a 0-d array")
         return PySeqIter_New(self)
@@ -266,13 +266,13 @@ cdef class Array:
     def __getitem__(self, index):
         return get(self, index)
 
-    def __setitem__(self, index, value):
+    def __setitem__(self, index, value) -> None:
         put(self, index, value)
 
-    def __delitem__(self, index):
+    def __delitem__(self, index) -> NoReturn:
         raise ValueError("cannot delete array elements")
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str):
         method = method_of(name)
         if method is not None:
             return method(self)
@@ -282,14 +282,14 @@ cdef class Array:
         return getattr(numpy.asarray(self), name)
 
     # -- copies -------------------------------------------------------------------------------------------------------
-    def copy(self, order="C"):
+    def copy(self, order: str = "C") -> Array:
         """A copy with its own storage; a number, which nothing changes, is its own copy."""
         return self if self.storage.number else read_part(self, None, order)
 
-    def __copy__(self):
+    def __copy__(self) -> Array:
         return self.copy("K")
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: object) -> Array:
         return self.copy("K")
 
     # -- operators ----------------------------------------------------------------------------------------------------
@@ -368,13 +368,13 @@ cdef class Array:
     def __bool__(self):
         return bool(seen(self))
 
-    def __int__(self):
+    def __int__(self) -> int:
         return int(as_seen(self))
 
-    def __floor__(self):
+    def __floor__(self) -> int:
         return math.floor(as_seen(self))
 
-    def __ceil__(self):
+    def __ceil__(self) -> int:
         return math.ceil(as_seen(self))
 
     def __round__(self, ndigits=None):
@@ -383,10 +383,10 @@ cdef class Array:
             raise TypeError("type numpy.ndarray doesn't define __round__ method: use numpy.round(x, decimals)")
         return round(as_seen(self), ndigits)
 
-    def __contains__(self, x):
+    def __contains__(self, x) -> bool:
         return numbers_of(x) in seen(self)
 
-    def __hash__(self):
+    def __hash__(self) -> NoReturn:
         raise DroppedDerivativeError(
             f"a traced array of shape {self.shape} has no hash, like numpy's arrays. Use tapeengine.value(x) of a "
             "number as the key if only the value matters")
@@ -401,7 +401,7 @@ cdef class Array:
         return format(seen(self), spec)
 
     # -- numpy's protocols --------------------------------------------------------------------------------------------
-    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+    def __array_ufunc__(self, ufunc, method: str, *inputs, **options):
         if type(inputs[0]) is ndarray and in_series():
             ABOVE.check_series()
         if not options and method == "__call__":
@@ -443,12 +443,12 @@ cdef class Array:
             raise dropped(self, "array", "")
         return numpy.array(seen(self), dtype=dtype)
 
-    def __float__(self):
+    def __float__(self) -> NoReturn:
         if self.storage.active and not is_formatting():
             raise dropped(self, "float", "Take its real part, z.real. " if self.dtype.kind == "c" else INDEX_IT)
         return PyNumber_Float(as_seen(self))
 
-    def __complex__(self):
+    def __complex__(self) -> NoReturn:
         if self.storage.active:
             raise dropped(self, "complex number", INDEX_IT)
         return complex(seen(self))

@@ -188,7 +188,7 @@ cdef object unboxed(object value):
     return value
 
 
-def assign(target, index, source):
+def assign(target, index, source) -> None:
     """numpy's assignment; a value that does not fit raises numpy's error before anything is recorded."""
     target[index] = source
 
@@ -216,7 +216,7 @@ cdef bint reads_what_it_writes(object target, ndarray value) except -1:
     return step != other and step * other > 0 and numpy.shares_memory(target, value)
 
 
-def put_overlapping(Array a, value, write, *given):
+def put_overlapping(Array a, value, write: Callable[..., Any], *given) -> bool:
     """Write a value that overlaps its target where numpy reads it during the write; return False for other values.
 
     The same write on an array of element numbers shows which element each new value came from.
@@ -242,7 +242,7 @@ cdef ndarray numbered(Array a, ndarray numbers):
     return strided(<char *> PyArray_DATA(numbers), view, numbers)
 
 
-def add_at(Array a, index, value):
+def add_at(Array a, index, value) -> None:
     """Add a value into elements of an array, once for each time that the index names them: `numpy.add.at`."""
     cdef AddRecord record
     cdef Head *h = head_of_array(a)

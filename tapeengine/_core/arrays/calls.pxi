@@ -124,7 +124,7 @@ cdef bint has_foreign(object items, int depth) except -1:
     return False
 
 
-def answers_to_numpy(x, ufunc, is_left=False):
+def answers_to_numpy(x, ufunc, is_left: bool = False) -> bool:
     """Whether numpy evaluates an operator of a number and x, which may be on the left, and then asks the class of x.
 
     The ufunc is that of the operator of one of numpy's numbers, None for Python's, which read no sequences.
@@ -455,7 +455,7 @@ cpdef object as_python(object x):
     return as_python(x.astype(float)[()])
 
 
-def numbers_of_python(row):
+def numbers_of_python(row) -> list[Any]:
     """The elements of a row, for `ndarray.tolist`."""
     return [as_python(x) for x in row]
 
@@ -465,12 +465,12 @@ def record(primitive, args, static):
     return apply(primitive, tuple(args), static)
 
 
-def zero_dim(Dual x):
+def zero_dim(Dual x) -> Array:
     """A dual scalar as a 0-d array."""
     return array_of_dual(x)
 
 
-def zero_dim_complex(object re, object im, bint python):
+def zero_dim_complex(object re, object im, bint python) -> Array:
     """A 0-d array of a complex number, whose parts are written: i times an infinite part would make the other NaN."""
     dual = re if type(re) is Dual and (type(im) is not Dual or (<Dual> re).tag >= (<Dual> im).tag) else im
     cdef Array a = new_array(head_of_dual(<Dual> dual), numpy.zeros((), complex), False)
@@ -480,7 +480,7 @@ def zero_dim_complex(object re, object im, bint python):
     return a
 
 
-def attribute_of_number(Dual x, name):
+def attribute_of_number(Dual x, name: str):
     """An attribute that numpy's numbers share with arrays; arrays of shape () that it returns are numbers."""
     kind = numpy.float64 if is_numpy(x) else float
     if not hasattr(kind, name) and not is_asked_by_engine():
@@ -501,7 +501,7 @@ cdef object number_or_array(object x):
 
 
 # -- float32 and numbers ----------------------------------------------------------------------------------------------
-def counts_as_double(Dual x):
+def counts_as_double(Dual x) -> bool:
     """`is_double` of a dual."""
     return is_double(x.tag, x.id)
 

@@ -338,7 +338,7 @@ cdef class MatrixRule:
     cdef object general
     cdef bint second
 
-    def __init__(self, general, bint second):
+    def __init__(self, general: Callable[..., Any], bint second):
         self.general, self.second = general, second
 
     def __call__(self, cotangent, other, first_space, second_space):
@@ -455,7 +455,7 @@ cdef object product(object x, object y):
 
 
 # -- plain arrays ------------------------------------------------------------------------------------------------------
-def summed(x, axis=None):
+def summed(x, axis: int | None = None):
     """``x.sum(axis)``; of plain doubles without the time that numpy takes to prepare it.
 
     Along an axis this is for matrices. A total that is not finite is left to numpy, which reports an overflow.

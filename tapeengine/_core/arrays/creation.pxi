@@ -59,12 +59,12 @@ cdef Head *head_of_latest(object value) except? NULL:
     return found
 
 
-cpdef bint is_of_reader(error) except -1:
+cpdef bint is_of_reader(error: Exception) except -1:
     """Whether numpy raised an error because the method `__array__` of an object returned a traced array."""
     return "object __array__ method not producing" in str(error)
 
 
-def from_values(value, dtype=None, **options):
+def from_values(value, dtype=None, **options) -> Array:
     """An array from nested lists of numbers that may be traced: `numpy.array` for programs.
 
     An array (traced or not) is copied.
@@ -95,6 +95,6 @@ def from_values(value, dtype=None, **options):
     return result
 
 
-def fresh(numbers):
+def fresh(numbers) -> Array:
     """Newly computed values as a writable array of the running trace; outside traces unchanged."""
     return constant(numbers)

@@ -164,7 +164,7 @@ cdef class Outward:
         return self(value) if tag > self.tag else value
 
 
-def call(function, list leaves):
+def call(function: Callable[[list[Any]], tuple[list[Any], Any]], list leaves) -> list[Any] | None:
     """Call a custom function, and record the call on the innermost trace of its arguments.
 
     Parameters

@@ -154,7 +154,7 @@ cdef class Ufunc:
             return by_ufunc(unary_of(<Dual> x, self.op, value, NUMPY_DOUBLES), self.op, self.ufunc, args)
         return by_ufunc(of_kind(binary_of(x, y, self.op, value), NUMPY_DOUBLES), self.op, self.ufunc, args)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str):
         found = getattr(self.ufunc, name)
         return partial(on_arrays, found) if name in METHODS else found
 
@@ -208,7 +208,7 @@ cdef class Function:
                 raise
         return self(*traced_args, **options)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str):
         return getattr(self.function, name)
 
     def __eq__(self, other):

@@ -222,7 +222,7 @@ cdef object get(Array a, object index):
     return read_part(part, None) if kind == COPIED else part
 
 
-def view(Array a, function, order="C"):
+def view(Array a, function: Callable[[NDArray[Any]], NDArray[Any]], order: str = "C") -> Array:
     """Apply a numpy function that rearranges an array; the result is a view where numpy's is one, otherwise a copy.
 
     Parameters

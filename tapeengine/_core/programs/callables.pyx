@@ -45,13 +45,13 @@ cdef extern from *:
     int te_calls_by_c(int more)
 
 
-def calls_by_c(int more):
+def calls_by_c(int more) -> int:
     """Allow this thread deeper calls by C code, and return how many are left."""
     # Python 3.12 and 3.13 count them apart from those that `sys.setrecursionlimit` limits; others have no such count.
     return te_calls_by_c(more)
 
 
-def own_derivative(program, name):
+def own_derivative(program: Callable[..., Any], name: str) -> Callable[..., Any] | None:
     """Return the method `name` of a program's class, found like Python's special methods; None if it has none."""
     # `getattr` would raise and catch an exception for each program that has none, which is a tenth of the time to enter
     # and leave `vjp`.
@@ -79,7 +79,7 @@ cdef class Made:
     cdef dict __dict__
     cdef object __weakref__
 
-    def __init__(self, function, make, args):
+    def __init__(self, function: Callable[..., Any], make: Callable[..., Any], args: tuple[Any, ...]):
         self.function = function
         self.make = make
         self.args = args
@@ -108,7 +108,7 @@ cdef class Memoised:
     cdef object cached      # the result of functools.lru_cache for the function
     cdef dict __dict__
 
-    def __init__(self, function, cached):
+    def __init__(self, function: Callable[..., Any], cached: Callable[..., Any]):
         self.function = function
         self.cached = cached
 
@@ -133,7 +133,7 @@ cdef class Memoised:
     def __get__(self, instance, owner):
         return self if instance is None else MethodType(self, instance)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str):
         return getattr(self.cached, name)
 
     def __reduce__(self):

@@ -15,7 +15,7 @@ cdef enum:
 cdef int64_t worth = 200_000   # nanoseconds of work for which threads are asked to help
 
 
-def ask_threads_for(int64_t nanoseconds):
+def ask_threads_for(int64_t nanoseconds) -> int:
     """Choose the work for which threads are asked to help; return the previous choice."""
     global worth
     before, worth = worth, nanoseconds

@@ -9,7 +9,7 @@ cdef tuple layout_data(Layout layout):
     return [(layout.steps[i].kind, layout.steps[i].n, layout.steps[i].id) for i in range(layout.count)], layout.aux or []
 
 
-def plan_data(Plan plan):
+def plan_data(Plan plan) -> dict[str, Any]:
     """A plan as a dict of numbers, bytes, discrete leaves, functions, and for each layout its steps and further contents."""
     numbers = {path: k for k, path in enumerate(plan.paths)}
     return {
@@ -37,7 +37,7 @@ cdef dict path_data(Path path, dict numbers):
     }
 
 
-def elements(Array a):
+def elements(Array a) -> Array:
     """The whole storage of an array, in the order of its memory."""
     return view_by(array_over(a.storage, a.storage.base, 0), everything(a.storage))
 
@@ -47,7 +47,7 @@ def as_number(x, bint numpys):
     return as_kind(<Dual> x, numpys) if type(x) is Dual else numpy_double(x) if numpys else PyNumber_Float(x)
 
 
-def computed(int op, x, y, function, operands):
+def computed(int op, x, y, function, operands: Sequence[Any]):
     """The result of an instruction on numbers, which may be traced; a function, if given, computes its value.
 
     MISS where an instruction that raises an error then has no number.

@@ -90,7 +90,7 @@ cdef class ScalarFunction:
         return new_dual(value, record1(h, OP_MUL + CONSTANT_RIGHT, parent.id, partial, partial, value), parent.tag)
 
 
-def scalar_function(primitive):
+def scalar_function(primitive) -> Callable[..., Any]:
     """Return the function of a primitive with a kernel."""
     function = ScalarFunction(primitive)
     return function.unary if primitive.kernel.arity == 1 else function.binary

@@ -27,7 +27,7 @@ cdef class Lanes:
     cdef readonly object stops      # for each row the register at which it left the path; path.end where it did not
     cdef te_row *kept               # registers of all blocks, NULL where they are computed again
 
-    def __init__(self, Path path, Inputs inputs, rows):
+    def __init__(self, Path path, Inputs inputs, rows: NDArray[Any]):
         self.path, self.inputs, self.rows = path, inputs, rows
         self.stops = numpy.full(len(rows) + TE_LANES, path.end, numpy.uint32)
 
@@ -49,7 +49,7 @@ cdef class Lanes:
             return v
         return <te_row *> unset(blocks * self.path.end, sizeof(te_row))
 
-    def forward(self, registers, leaves, out, bint keep, stopped):
+    def forward(self, registers, leaves, out, bint keep, stopped) -> None:
         """Compute the values of `registers` into the rows `leaves` of `out`; lanes that leave the path change nothing.
 
         The error that `stopped` contains is raised.
@@ -90,7 +90,7 @@ cdef class Lanes:
                 self.let_go(v, 1)
         p.worked_in_lanes(blocks)
 
-    def tangents(self, registers, leaves, given, out, stopped):
+    def tangents(self, registers, leaves, given, out, stopped) -> None:
         """Store the tangents of the values of `registers` in the rows `leaves` of `out`, from those of the inputs."""
         cdef Path p = self.path
         cdef Py_ssize_t n = len(self.rows), blocks = (n + TE_LANES - 1) // TE_LANES, k, b, first, count
@@ -134,7 +134,7 @@ cdef class Lanes:
             if self.kept == NULL:
                 self.let_go(v, 1)
 
-    def backward(self, registers, leaves, cotangents, out, stopped):
+    def backward(self, registers, leaves, cotangents, out, stopped) -> None:
         """Store the cotangents of the inputs in the columns of `out`, from those of the values of `registers`."""
         cdef Path p = self.path
         cdef Py_ssize_t n = len(self.rows), blocks = (n + TE_LANES - 1) // TE_LANES, k, b, start, first, count
@@ -281,7 +281,7 @@ cdef class Places(Leaves):
         return view     # of a path without arrays: a constant
 
 
-def has_doubles_only(Path path):
+def has_doubles_only(Path path) -> bool:
     """Whether the numbers of a path's value are Python's floats and numpy's doubles."""
     for kind in path.outputs.aux or ():
         if isinstance(kind, type) and kind is not numpy.float64:
@@ -402,7 +402,7 @@ cdef class Inputs:
                 high = middle
         return low
 
-    def arguments(self, rows, ndarray numbers, bint known):
+    def arguments(self, rows: Sequence[NDArray[Any]] | NDArray[Any], ndarray numbers, bint known) -> tuple[Any, ...]:
         """Arguments that consist of `rows` and `numbers`.
 
         Parameters
@@ -421,7 +421,7 @@ cdef class Inputs:
         found = [build(<Layout> layout, leaves) for layout in self.plan.primals[::-1]]
         return tuple(found[::-1])
 
-    def cotangents(self, ndarray found):
+    def cotangents(self, ndarray found) -> tuple[Any, ...]:
         """The cotangents of the arguments, from a row for each register: the sum over all lanes where they share a number."""
         cdef ndarray sums = numpy.empty_like(self.numbers)
         cdef const double *rows = <const double *> PyArray_DATA(found)
@@ -443,7 +443,7 @@ cdef int copy_column(double *x, ndarray column) except -1:
     return 0
 
 
-def inputs_of_arguments(Plan plan, tuple primals, mapped, shared):
+def inputs_of_arguments(Plan plan, tuple primals, mapped: Sequence[bool], shared: Sequence[bool]) -> Inputs | None:
     """The `Inputs` of a plan of numbers; None if the arguments have another form.
 
     Parameters
@@ -499,7 +499,7 @@ cdef class Filled(Cotangents):
         return self.known[self.left]
 
 
-def inputs_of(Plan plan, tuple cotangents):
+def inputs_of(Plan plan, tuple cotangents) -> NDArray[Any]:
     """The cotangent of each input, from those of the arguments, by register."""
     cdef Py_ssize_t i
     found = numpy.full(plan.inputs + 1, -0.0)   # to which any number is added without a change

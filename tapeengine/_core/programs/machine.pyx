@@ -83,7 +83,7 @@ cdef enum:
 cdef int[3] types = [NPY_DOUBLE, NPY_INT64, NPY_BOOL]
 
 
-def opcodes():
+def opcodes() -> dict[str, int]:
     """The number of each instruction by name: the opcode table's in lower case, those of control in capitals.
 
     Returns
@@ -96,7 +96,7 @@ def opcodes():
     return names
 
 
-def use_loops(list functions):
+def use_loops(list functions) -> None:
     """Number the ufuncs that programs call by their loops over doubles; each is followed by the number of this loop."""
     cdef Py_ssize_t k, loop
     cdef ufunc *f
@@ -105,7 +105,7 @@ def use_loops(list functions):
         te_loops[k].run, te_loops[k].data, te_loops[k].takes = f.functions[loop], f.data[loop], f.nin
 
 
-def apply_opcode(int op, ndarray a, ndarray b, ndarray out):
+def apply_opcode(int op, ndarray a, ndarray b, ndarray out) -> None:
     """Apply an operation of the opcode table elementwise; for a unary operation, pass `a` twice.
 
     Parameters
@@ -429,7 +429,7 @@ cdef int called(tuple site, te_arena *arena, te_word *place) except TE_RAISED:
 include "forks.pxi"
 
 
-def addresses():
+def addresses() -> dict[str, int]:
     """The addresses of the functions that compiled code calls.
 
     Returns

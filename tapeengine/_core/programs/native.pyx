@@ -160,7 +160,7 @@ cdef class Form:
         self.searches = SEARCHES if self.is_plain and len(fields) <= LEAVES else 0
         self.fill(items)
 
-    def fill(self, tuple items):
+    def fill(self, tuple items) -> None:
         """Set the parts, after construction, because those of a box refer to the box."""
         cdef Form item
         cdef int i, k, n = 0
@@ -211,7 +211,7 @@ cdef class Form:
                 self.real_at[i] = n
                 i, n = i + 1, n + 8 * self.words[k]
 
-    def leaves(self):
+    def leaves(self) -> list[Form]:
         """The scalars and arrays of the form, in order."""
         cdef list found = []
         add_leaves(self, found)
@@ -994,7 +994,7 @@ cdef class Backpropagator:
             free(self.words)
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """The bytes that loops keep for the reverse pass, without the program's own arrays."""
         cdef te_block *block = self.memory.blocks
         total = self.memory.capacity * sizeof(te_word)
@@ -1023,7 +1023,7 @@ cdef class Backpropagator:
             self.native.count(passed)
         return found
 
-    def __call__(self, cotangent):
+    def __call__(self, cotangent) -> tuple[Any, ...]:
         """Return one cotangent for each primal."""
         found = self.pull(cotangent)
         if found is None and self.native.longer is not None and self.native.better is not None:
@@ -1036,7 +1036,7 @@ cdef class Backpropagator:
             return self.native.again(self.given)[1](cotangent)
         return found
 
-    def passed(self, cotangent):
+    def passed(self, cotangent) -> int:
         """The number of instructions that a call runs."""
         cdef int64_t passed = 0
         self.native.back(self, cotangent, &passed)
@@ -1093,15 +1093,15 @@ cdef class Native:
         if leaves != (forward.param_count, forward.result_count, reverse.param_count, reverse.result_count):
             raise ValueError("the parameters and results of the passes do not match their forms")
 
-    def promote_after(self, int64_t instructions, promotion):
+    def promote_after(self, int64_t instructions, promotion: Callable[[], Native | None]) -> None:
         """After this many instructions, call ``promotion()`` for faster code of the program; it may return None."""
         self.promoted_after, self.promotion = instructions, promotion
 
-    def replace_if_long(self, longer):
+    def replace_if_long(self, longer: Callable[[], Native | None]) -> None:
         """Once a loop is too long to run without checks for interrupts, call ``longer()`` for code that has them."""
         self.longer = longer
 
-    def promote(self):
+    def promote(self) -> None:
         """Request the faster code now, and repeatedly for that code as well."""
         self.promoted_after = -1
         self.count(0)
@@ -1121,7 +1121,7 @@ cdef class Native:
         if better is not None:
             better.poles = self.poles
 
-    def vjp(self, *primals):
+    def vjp(self, *primals) -> tuple[Any, Backpropagator] | None:
         """Run the program; return (value, backpropagator), or None if the machine cannot take these primals.
 
         Raises
@@ -1368,7 +1368,7 @@ cdef class Whole:
         if result.has_references or any([x.kind != FLOAT and x.rank == 0 for x in result.leaves()]):
             raise ValueError("a value that is built otherwise")
 
-    def vjp(self, *primals):
+    def vjp(self, *primals) -> tuple[Any, WholeBackpropagator] | None:
         """Run the program; return (value, backpropagator), or None if it may raise an error or has other arguments."""
         return self.ahead(primals)
 
@@ -1413,7 +1413,7 @@ cdef class WholeBackpropagator:
     cdef object results, held
     cdef list leaves
 
-    def __call__(self, cotangent):
+    def __call__(self, cotangent) -> tuple[Any, ...]:
         """Return one cotangent for each primal."""
         cdef Whole whole = self.whole
         cdef list given = []
@@ -1475,7 +1475,7 @@ cdef class Enterable:
         """The same for the arguments of a call; None if it gives more by position than the function takes there."""
         return self.at(primals) if PyTuple_GET_SIZE(primals) <= self.places else None
 
-    def jvp_at_once(self, tuple primals, tuple tangents):
+    def jvp_at_once(self, tuple primals, tuple tangents) -> tuple[Any, Any] | None:
         """Return (value, tangent) of the program; None if it cannot run directly."""
         cdef Enterable entered = self.given_at(primals)
         if entered is None or entered.tangent is None:
@@ -1493,7 +1493,7 @@ cdef class Enterable:
             return None
         return None if has_infinity(made[0][0]) else made[0]
 
-    def along_at_once(self, engine, tuple primals, tuple tangents):
+    def along_at_once(self, engine, tuple primals, tuple tangents) -> tuple[Any, Backpropagator] | None:
         """Return ((value, tangent), backpropagator) of the directional derivative; None if it cannot run directly."""
         return self.beside(engine, primals, tangents)
 
@@ -1506,7 +1506,7 @@ cdef class Enterable:
         made = (<Enterable> entered.along[1]).vjp(engine, primals + tangents)
         return made if made is not None and type(made[1]) is Backpropagator else None
 
-    def hvp_at_once(self, engine, tuple primals, tuple tangents):
+    def hvp_at_once(self, engine, tuple primals, tuple tangents) -> tuple[Any, ...] | None:
         """Return the products with the Hessian for all primals; None if the program cannot run directly."""
         made = self.beside(engine, primals, tangents)
         if made is None or type(made[0][0]) is not float:
@@ -1514,7 +1514,7 @@ cdef class Enterable:
         found = (<Backpropagator> made[1]).pull((0.0, 1.0))
         return None if found is None else found[:len(primals)]
 
-    def vjp_at_once(self, engine, tuple primals, dict keywords):
+    def vjp_at_once(self, engine, tuple primals, dict keywords) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
         """Return (value, backpropagator) of the program; None if it cannot run directly."""
         return None if keywords else self.vjp(engine, primals)
 
@@ -1635,7 +1635,7 @@ cdef object axes_of(cnp.ndarray x):
 cdef tuple VECTOR = (ndarray, 1), MATRIX = (ndarray, 2)
 
 
-def enter(program, tuple primals, dict keywords, engine):
+def enter(program, tuple primals, dict keywords, engine) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
     """Return (value, backpropagator) of an `Enterable` program; None if it cannot run directly."""
     return (<Enterable> program).vjp(engine, primals) if not keywords and isinstance(program, Enterable) else None
 
@@ -1653,7 +1653,7 @@ cdef bint are_arrays(tuple places, tuple primals) except -1:
     return len(places) > 0
 
 
-def run(ways, engine, tuple primals):
+def run(ways: tuple[Any, ...], engine, tuple primals) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
     """Run the passes of a program; return (value, backpropagator), or None if all refer these primals to Python.
 
     The passes are `native`, which runs all arguments. Where that is None, `few` runs arguments with few numbers, and
@@ -1674,7 +1674,7 @@ def run(ways, engine, tuple primals):
     return made if made is not None else (<object> PyTuple_GET_ITEM(ways, 3))(engine, primals)
 
 
-def is_ragged(tuple values):
+def is_ragged(tuple values) -> bool:
     """Whether there is a list whose rows have different lengths, which no array holds.
 
     Examples
@@ -1703,7 +1703,7 @@ cdef inline Py_ssize_t length_of(row) noexcept:
     return PyList_GET_SIZE(row) if PyList_CheckExact(row) else PyTuple_GET_SIZE(row) if PyTuple_CheckExact(row) else -1
 
 
-def fits(Form form, value, check):
+def fits(Form form, value, check: Callable[[tuple[Any, ...]], None]) -> bool:
     """Whether a value of any depth has just the types of a form: no integer for a float, no other sequence for a list.
 
     ``check((value,))`` refuses large values that contain themselves.
@@ -1764,7 +1764,7 @@ cdef bint is_of(Form form, object x, list pending) except -1:
     return True
 
 
-def are_alike(Form form, x, y):
+def are_alike(Form form, x, y) -> bool:
     """Whether two values of a form have the same classes, lengths and shapes in all parts."""
     return alike(form, x, y, 0)
 
@@ -1800,7 +1800,7 @@ cdef bint has_few(Form form, object x, Py_ssize_t most_few) except -1:
     return True
 
 
-def leaves(Form form, tuple primals):
+def leaves(Form form, tuple primals) -> list[Any] | None:
     """The leaves of primals as numpy takes them; None for other values than those of the form."""
     cdef list found = []
     return found if take_whole(form, primals, found, None) else None
@@ -1842,7 +1842,7 @@ cdef bint copy_floats(list x, Py_ssize_t n, double *to) except -1:
     return True
 
 
-def owned(found, list given):
+def owned(found: Sequence[Any], list given) -> list[Any]:
     """The result of a reverse pass, in which every array is a fresh copy."""
     cdef list result = []
     for x in found:

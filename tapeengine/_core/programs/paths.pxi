@@ -220,29 +220,29 @@ cdef class Path:
         return self.end - self.first
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """The bytes of the instructions, their constants, and where native code runs."""
         return (len(self) * (sizeof(uint8_t) + sizeof(te_operands)) + self.constant_count * sizeof(double)
                 + len(self.example or b"")
                 + (self.single.entries + self.lanes.entries) * sizeof(te_entry))
 
     @property
-    def is_native(self):
+    def is_native(self) -> bool:
         """Whether native code runs it."""
         return self.single.entries > 0 or self.lanes.entries > 0 or self.part is not None and len(self.part.fused) > 0
 
     @property
-    def has_arrays(self):
+    def has_arrays(self) -> bool:
         """Whether it works on arrays, so that it does not run in lanes."""
         return self.part is not None and self.part.special_count > 0
 
-    def data(self):
+    def data(self) -> tuple[bytes, bytes, bytes]:
         """The bytes of the opcodes, of the operands, and of the constants."""
         cdef Py_ssize_t n = len(self)
         return (self.op[self.first:self.end], (<char *> (self.operands + self.first))[:n * sizeof(te_operands)],
                 (<char *> self.constants)[:self.constant_count * sizeof(double)])
 
-    def outputs_at(self):
+    def outputs_at(self) -> set[int]:
         """The registers of the numbers of its value."""
         cdef Step s
         cdef Py_ssize_t i
@@ -253,7 +253,7 @@ cdef class Path:
                 found.update(range(s.id, s.id + (s.n if s.kind == FLOATS else 1)))
         return found - {0}
 
-    def adopt(self, bytes schedule, Py_ssize_t values, Py_ssize_t cotangents, bint in_lanes, code):
+    def adopt(self, bytes schedule, Py_ssize_t values, Py_ssize_t cotangents, bint in_lanes, code) -> None:
         """Run by native code from now on; see `te_bodies` in ``replay.h``."""
         cdef te_bodies made
         made.schedule, made.entries = <te_entry *> <char *> schedule, len(schedule) // sizeof(te_entry) - 1
@@ -290,15 +290,15 @@ cdef class Path:
                 self.compiler(self, True)
         return 0
 
-    def constant_values(self):
+    def constant_values(self) -> list[float]:
         """The constants in the order of their numbers."""
         return [self.constants[k] for k in range(self.constant_count)]
 
-    def instruction(self, uint32_t i):
+    def instruction(self, uint32_t i) -> tuple[int, int, int, int]:
         """(register, opcode byte, operand, operand) of the instruction of a register."""
         return i, self.op[i], self.operands[i].a, self.operands[i].b
 
-    def instructions(self):
+    def instructions(self) -> Iterator[tuple[int, int, int, int]]:
         """Iterate over the instructions."""
         return map(self.instruction, range(self.first, self.end))
 

@@ -1,7 +1,7 @@
 # Tests whether results are finite. If they are not, the derivative is computed again by dual numbers.
 
 
-def is_finite(x):
+def is_finite(x) -> bool:
     """Whether a number, every element of an array, or every leaf of a box or list of boxes is finite."""
     cdef list pending
     if not isinstance(x, (tuple, list)):
@@ -16,7 +16,7 @@ def is_finite(x):
     return True
 
 
-def has_infinity(value, bint nan_only=False):
+def has_infinity(value, bint nan_only=False) -> bool:
     """Whether there is an infinity or a NaN, or only a NaN, in a float, an array, or a tuple or list of these."""
     cdef list pending = [value]
     while pending:

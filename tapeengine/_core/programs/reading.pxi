@@ -135,7 +135,7 @@ cdef bint plain_within(object x, int depth) except -1:
     return True
 
 
-def is_plain(x):
+def is_plain(x) -> bool:
     """Whether x consists of lists and tuples, not too deep, of Python's numbers and texts, doubles and numpy's arrays."""
     return plain_within(x, 32)
 

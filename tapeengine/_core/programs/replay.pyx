@@ -255,7 +255,7 @@ cdef class Plan:
     cdef readonly bint has_calls    # whether a path calls functions of Python
     cdef bint changes_containers    # whether a path changes a list, dict or object among the arguments, or may
     cdef bint writes_inputs # whether a path writes into an array among the arguments
-    cdef readonly long long replays
+    cdef readonly int64_t replays
     cdef long long clock    # the time of the last run
     cdef readonly Py_ssize_t evicted
     cdef Py_ssize_t limit
@@ -409,12 +409,12 @@ cdef class Plan:
         return arena
 
     @property
-    def has_arrays(self):
+    def has_arrays(self) -> bool:
         """Whether a path computes arrays."""
         return (<Path> self.paths[0]).part is not None
 
     @property
-    def has_numbers_only(self):
+    def has_numbers_only(self) -> bool:
         """Whether a path computes no arrays, although it may call functions with rules of their own."""
         cdef Path path = self.paths[0]
         return path.part is None or not path.part.inputs and all([what[0] == RULED for what, _ in path.part.steps])
@@ -485,11 +485,11 @@ cdef class Plan:
         back.way = path
         return back
 
-    def fits(self, tuple primals):
+    def fits(self, tuple primals) -> bool:
         """Whether these arguments have the form of the plan."""
         return self.read(primals) is not None
 
-    def join(self, Plan recorded):
+    def join(self, Plan recorded) -> None:
         """Add the path of another recording, of which a plan has been made.
 
         Raises
@@ -567,7 +567,7 @@ cdef class Plan:
         return 0
 
 
-def spelled(Path path, uint32_t register, int op, uint32_t a, uint32_t b):
+def spelled(Path path, uint32_t register, int op, uint32_t a, uint32_t b) -> str:
     """The text of an instruction."""
     cdef int code = op_codes[op]
     if op == TE_CONSTANT:
@@ -585,7 +585,7 @@ def spelled(Path path, uint32_t register, int op, uint32_t a, uint32_t b):
     return "%%%d = %s %%%d" % (register, name, a) + (" %%%d" % b if op_arities[code] == 2 else "")
 
 
-def age(Path path):
+def age(Path path) -> int:
     """The time of a path's last run."""
     return path.last
 
@@ -660,7 +660,7 @@ cdef class ReplayedBackpropagator:
         top[0] = seeds.top
         return seeds.tag() != 0
 
-    def __call__(self, cotangent):
+    def __call__(self, cotangent) -> tuple[Any, ...]:
         """Return a tuple with one cotangent for each primal, in the primal's structure."""
         cdef uint32_t room = self.plan.most, top = 0
         cdef double *ct = self.plan.cotangents()
@@ -686,7 +686,7 @@ cdef class ReplayedBackpropagator:
             self.plan.give_back(ct, room, clean)
 
     @property
-    def is_scalar(self):
+    def is_scalar(self) -> bool:
         """Whether the value is one real number."""
         return is_one_number(self.path.outputs)
 
@@ -715,7 +715,7 @@ cdef class ArrayBackpropagator:
     cdef Run run
     cdef tuple call     # the staged program, its primals and keyword arguments
 
-    def __call__(self, cotangent):
+    def __call__(self, cotangent) -> tuple[Any, ...]:
         """Return a tuple with one cotangent for each primal, in the primal's structure."""
         cdef double *ct = <double *> zeros(self.path.end, sizeof(double))
         cdef Arena arena = self.run.arena
@@ -755,7 +755,7 @@ cdef class ArrayBackpropagator:
         return self.call[0].traced_again(self.call[1], self.call[2])
 
     @property
-    def is_scalar(self):
+    def is_scalar(self) -> bool:
         """Whether the value is one real number."""
         return is_one_number(self.path.outputs)
 

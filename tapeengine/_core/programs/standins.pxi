@@ -23,11 +23,11 @@ TRACED = frozenset((Dual, Array, ComplexDual))
 cdef class StandIn(type):
     """The class of stand-ins."""
 
-    def __call__(cls, *args, **options):
-        call = calls.get(id(cls))
-        return python_type.__call__(cls, *args, **options) if call is None else call(*args, **options)
+    def __call__(self, *args, **options):
+        call = calls.get(id(self))
+        return python_type.__call__(self, *args, **options) if call is None else call(*args, **options)
 
-    def __instancecheck__(cls, x):
+    def __instancecheck__(cls, x) -> bool:
         if <PyObject *> cls == the_float:
             return PyFloat_Check(x) or type(x) is Dual
         found = originals.get(id(cls))
@@ -35,14 +35,14 @@ cdef class StandIn(type):
             return python_type.__instancecheck__(cls, x)
         return is_one(x, found) if is_any_traced(x) else isinstance(x, found)
 
-    def __subclasscheck__(cls, other):
+    def __subclasscheck__(cls, other) -> bool:
         found = originals.get(id(cls))
         if found is None:
             return python_type.__subclasscheck__(cls, other)
         other = original(other)
         return issubclass(other, found) or other in traced[id(cls)]
 
-    def __eq__(cls, other):
+    def __eq__(cls, other: object) -> bool:
         found = originals.get(id(cls))
         if cls is other or found is not None and (other is found or isinstance(other, type) and other in traced[id(cls)]):
             return True
@@ -57,7 +57,7 @@ cdef class StandIn(type):
         return python_type.__repr__(cls) if found is None else repr(found)
 
 
-def stand_in(cls, classes, call, **names):
+def stand_in(cls, classes: tuple[type, ...], call: Callable[..., Any], **names) -> StandIn:
     """Make the stand-in for a class, once in a process; instances of `classes` count as its, calls run `call`."""
     names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__, **names}
     # A subclass, unless the class tracks its subclasses: abstract base classes query each of them.
@@ -85,7 +85,7 @@ def original(value):
     return originals.get(id(value), value) if type(value) is StandIn else value
 
 
-def stand_ins():
+def stand_ins() -> dict[type, Any]:
     """The stand-ins by their classes; the traced classes are keys as well."""
     return of_class
 
@@ -107,13 +107,13 @@ cdef object plain_class(object x):
     return type(x)
 
 
-def traced_class(x):
+def traced_class(x) -> type:
     """The class of x in lifted code: the stand-in, if its class has one."""
     cls = plain_class(x)
     return of_class.get(cls, cls)
 
 
-def class_of(x, /):
+def class_of(x, /) -> type:
     """``x.__class__`` in lifted code."""
     cls = plain_class(x) if is_any_traced(x) else x.__class__
     return of_class.get(cls, cls)
@@ -164,7 +164,7 @@ cdef bint is_one(object x, object cls) except -1:
         return PyObject_IsInstance(x, cls)
 
 
-def is_instance(x, cls, /):
+def is_instance(x, cls, /) -> bool:
     """`isinstance` in lifted code."""
     return holds(x, cls)
 

@@ -90,7 +90,7 @@ cdef int without_strips(Arena arena) except -1:
     return 0
 
 
-def adopt_strips(tuple made):
+def adopt_strips(tuple made) -> None:
     # Do operations of a path in strips from now on: (path, groups, slots of which only strips exist, slots that
     # share buffers). The groups have the numbers of their operations, with the last one: the operations on columns; the
     # storages whose cotangents they read or change; a dict of those of the reverse pass by which of these have
@@ -99,7 +99,7 @@ def adopt_strips(tuple made):
     part.fused, part.inner, part.shared, part.spare, part.pool = made[1], made[2], made[3], [], {}
 
 
-def array_notes(Path path):
+def array_notes(Path path) -> tuple[Any, ...]:
     # The steps of a path, its slots by storage and epoch, the storages of its value with their
     # epochs, the number of doubles in each storage, the storage of each slot, the accesses as (slot, whether it is
     # written, element, register), and the slots that share buffers.
@@ -116,7 +116,7 @@ def array_notes(Path path):
             part.shared)
 
 
-def parts_of(x):
+def parts_of(x) -> tuple[Any, ...]:
     # The attributes of a view, of an operand, or of a record.
     cdef View v
     cdef ArrayRecord record

@@ -141,7 +141,7 @@ cdef class Checks:
     def __len__(self):
         return len(self.each)
 
-    def look(self, value, others):
+    def look(self, value, others) -> None:
         """Watch all that a callable or a structure captures, as `tapeengine.staged.watch.Watch` says it."""
         # others.facts(code, module): the names that code of a module of the program looks up, whether it may look up
         #     any variable of the module, and whether it computes names
@@ -156,7 +156,7 @@ cdef class Checks:
         search.is_new(<PyObject *> built_in)
         search.all(value)
 
-    def add_names(self, space, names):
+    def add_names(self, space: dict[str, Any] | type, names: Collection[str]) -> None:
         """Watch the values of names in a namespace, or in that of a class, and how many operators a class has."""
         cdef bint is_class = PyType_Check(space)
         cdef Space looked = space_of(te_class_names(space) if is_class else space)
@@ -171,32 +171,32 @@ cdef class Checks:
         self.each.append(check)
         return check
 
-    def add_function(self, function):
+    def add_function(self, function) -> None:
         """Watch the code and the defaults of a function."""
         self.watch(FUNCTION, function, None).parts = te_parts(function)
 
-    def add_cell(self, cell):
+    def add_cell(self, cell) -> None:
         """Watch what a variable of a closure holds."""
         cdef PyObject *now = te_cell(cell)
         self.watch(CELL, cell, [] if now == NULL else [<object> now])
 
-    def add_all(self, Checks others):
+    def add_all(self, Checks others) -> None:
         """Watch what other checks watch."""
         self.each += others.each
 
-    def add_attributes(self, watched):
+    def add_attributes(self, watched) -> None:
         """Watch the attributes that an object has in its dict."""
         self.watch(ATTRIBUTES, watched, [*watched.__dict__, *watched.__dict__.values()]).parts = (type(watched),)
 
-    def add_contents(self, read):
+    def add_contents(self, read: Callable[[], Sequence[Any]]) -> None:
         """Watch the result of a function."""
         self.watch(ANYTHING, read, list(read()))
 
-    def add_array(self, watched, saved, compare):
+    def add_array(self, watched, saved, compare: Callable[[Any, Any], bool]) -> None:
         """Watch an array; ``compare(array, saved)`` decides where its memory is no single block of numbers."""
         self.watch(CONTENTS, watched, [saved, compare])
 
-    def add(self, has_changed):
+    def add(self, has_changed: Callable[[], bool]) -> None:
         """Watch what a function says."""
         self.watch(UNCHANGED, has_changed, None)
 
@@ -274,7 +274,7 @@ cdef class Fixed:
     def __init__(self, is_library, is_of_python, owner_of):
         self.is_library, self.is_of_python, self.owner_of = is_library, is_of_python, owner_of
 
-    def __call__(self, value):
+    def __call__(self, value) -> bool:
         """Whether programs do not change a value."""
         return self.holds(value)
 
@@ -508,11 +508,11 @@ cdef class Memory:
     cdef Checks checks
     cdef bytes held     # what they were first
 
-    def __init__(self, places, checks, attributes):
+    def __init__(self, places: list[tuple[int, int]], checks: Checks, attributes: list[tuple[Any, str, Any]]):
         self.places, self.checks, self.attributes = places, checks, attributes
         self.held = b"".join([(<const char *> <size_t> where)[:n] for where, n in self.places])
 
-    def same(self):
+    def same(self) -> bool:
         """Whether nothing has changed."""
         cdef const char *known = self.held
         cdef size_t address
@@ -555,7 +555,7 @@ cdef class Replays:
                     return value
         return self.called(primals, keywords)
 
-    def __tapeengine_vjp__(self, engine, *primals, **keywords):
+    def __tapeengine_vjp__(self, engine, *primals, **keywords) -> tuple[Any, Any]:
         """Return the value and the backpropagator."""
         found = self.vjp_at_once(engine, primals, keywords)
         return self.called_vjp(engine, primals, keywords) if found is None else found

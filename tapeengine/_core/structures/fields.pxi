@@ -9,7 +9,7 @@ cdef extern from "attributes.h":
 cdef object new_object = object.__new__
 
 
-def held(cls, names):
+def held(cls, names: Collection[str]) -> int:
     """Count the fields of a class that its objects do not have in slots."""
     cdef Py_ssize_t n = 0
     for name in () if issubclass(cls, tuple) else names:
@@ -17,14 +17,25 @@ def held(cls, names):
     return n
 
 
-def attribute_count(value):
+def attribute_count(value) -> int:
     """Count the attributes of an object that are not in slots, without making a dictionary for them."""
     return te_attribute_count(value)
 
 
 @cython.final
 cdef class Fields:
-    """Objects that consist of named fields."""
+    """Decomposes and rebuilds objects of a dataclass, also of one that is frozen, has slots or its own constructor.
+
+    Parameters
+    ----------
+    cls : type
+    names : tuple of str
+        The names of the fields; other attributes are copied unchanged.
+    check : callable, optional
+        Called with each new object, the names and the values of its fields.
+    kept : frozenset of str, optional
+        Attributes that are left out: what a `cached_property` has computed.
+    """
 
     cdef readonly object cls
     cdef tuple fields
@@ -66,11 +77,11 @@ cdef class Fields:
             self.check(value, self.fields, parts)
         return value
 
-    def take(self, value):
+    def take(self, value) -> tuple[list[Any], dict[str, Any] | None]:
         return self.children(value), self.rest(value)
 
-    def make(self, rest, children):
+    def make(self, rest: dict[str, Any] | None, children: Sequence[Any]):
         return self.built(rest, children)
 
-    def names(self, rest):
+    def names(self, rest: dict[str, Any] | None) -> list[str]:
         return self.paths

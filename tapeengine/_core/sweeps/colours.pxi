@@ -5,7 +5,7 @@ cdef object uncoloured(Py_ssize_t n):
     return numpy.full(n, -1, numpy.int32)
 
 
-def greedy(order, starts, others, back_starts, back_others, int64_t most):
+def greedy(order, starts, others, back_starts, back_others, int64_t most) -> NDArray[numpy.int32] | None:
     """Colour vertices so that no two with a common neighbour share a colour; each one gets the least allowed colour.
 
     Parameters
@@ -59,7 +59,7 @@ def greedy(order, starts, others, back_starts, back_others, int64_t most):
     return colours
 
 
-def star(order, starts, others, int64_t most):
+def star(order, starts, others, int64_t most) -> NDArray[numpy.int32] | None:
     """Colour a graph so that no path of four vertices has two colours (Gebremedhin, Manne and Pothen 2005, 4.1)."""
     cdef Py_ssize_t n = starts.size - 1, m = others.size, k
     cdef object colours = uncoloured(n), taken = longs(n + 1), around = longs(n + 3 * m)
@@ -101,7 +101,7 @@ def star(order, starts, others, int64_t most):
     return colours
 
 
-def acyclic(order, starts, others, int64_t most, trees):
+def acyclic(order, starts, others, int64_t most, trees) -> NDArray[numpy.int32] | None:
     """Colour a graph so that every cycle has three colours (Gebremedhin, Tarafdar, Pothen and Walther 2009, 3).
 
     The vertices of any two colours then induce a forest. Its trees are stored as disjoint sets of edges. `trees` has, for
@@ -191,7 +191,7 @@ cdef inline int64_t root(int64_t *tree, int64_t i) noexcept nogil:
     return i
 
 
-def eliminated(rows, others, sums, left, mirror):
+def eliminated(rows, others, sums, left, mirror) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
     """The order in which the entries of a symmetric matrix follow from products with the sums of its columns.
 
     A sum with a single unknown entry determines this entry, which is then subtracted from the sum of its mirror image.
@@ -250,7 +250,7 @@ def eliminated(rows, others, sums, left, mirror):
     return sources[:k], rests[:k]
 
 
-def substitute(numbers, sources, rests):
+def substitute(numbers: NDArray[numpy.float64], sources: NDArray[numpy.int64], rests: NDArray[numpy.int64]) -> None:
     """Subtract determined entries from the sums of their mirror images, in place, in the order of `eliminated`."""
     cdef double *number = <double *> PyArray_DATA(<ndarray> numbers)
     cdef int64_t *source = longs_in(sources)
@@ -261,7 +261,7 @@ def substitute(numbers, sources, rests):
             number[rest[k]] -= number[source[k]]
 
 
-def by_degree(starts, others, bint last):
+def by_degree(starts: NDArray[numpy.int64], others: NDArray[numpy.int64], bint last) -> NDArray[numpy.int64]:
     """An order of a graph's vertices by degrees: smallest last, or largest incidence first.
 
     With `last`, the order is built from its end: the next vertex has the least degree in the graph of the remaining

@@ -9,7 +9,7 @@ cdef class Cut(ArrayRecord):
         return 0
 
 
-def written(Tape tape):
+def written(Tape tape) -> set[int]:
     """The storages that a record creates or writes to."""
     cdef Head *h = &tape.head
     cdef uint32_t i
@@ -22,7 +22,7 @@ def written(Tape tape):
     return found
 
 
-def extents_of_reads(Tape tape, storages):
+def extents_of_reads(Tape tape, storages: Iterable[int]) -> list[int]:
     """The first extents of the arrays that records read from some storages by indices."""
     found = []
     for entry in tape.arrays if storages else ():
@@ -33,7 +33,7 @@ def extents_of_reads(Tape tape, storages):
     return found
 
 
-def reads_of(Tape tape, storages):
+def reads_of(Tape tape, storages: Iterable[int]) -> NDArray[numpy.uint32]:
     """The ids of the element reads from some storages; no record may write to these."""
     cdef Head *h = &tape.head
     cdef uint32_t i
@@ -60,7 +60,9 @@ cdef int mark_reads(Tape tape, object ids, int kind) except -1:
     return 0
 
 
-def compressed_rows(Backpropagator back, colours, Py_ssize_t count, list taken, list cut, reads):
+def compressed_rows(
+    Backpropagator back, colours, Py_ssize_t count, list taken, list cut, reads
+) -> NDArray[numpy.float64]:
     """Cotangents of sums of outputs.
 
     Parameters
@@ -110,7 +112,7 @@ def compressed_rows(Backpropagator back, colours, Py_ssize_t count, list taken, 
 
 
 # -- rows of their own records ------------------------------------------------------------------------------------------
-def lowest_records(Tape tape, storages, ids):
+def lowest_records(Tape tape, storages: Iterable[int], ids: NDArray[numpy.uint32]) -> NDArray[numpy.uint32]:
     """The lowest id among the records that each scalar depends on; 0 if one of these is not a scalar operation.
 
     Reads of elements of the given storages, to which no record may write, count as operations without arguments.
@@ -134,7 +136,7 @@ def lowest_records(Tape tape, storages, ids):
     return lows[ids]
 
 
-def rows_of_records(Backpropagator back, ids, lows, starts, places):
+def rows_of_records(Backpropagator back, ids, lows, starts, places) -> NDArray[numpy.float64]:
     """The partial derivatives of scalars: each sweep covers the records from the scalar's id down to its lowest record.
 
     Parameters
@@ -241,7 +243,9 @@ cdef int stage(Block block, list places, object colours, Py_ssize_t first, objec
     return 0
 
 
-def compressed_columns(Backpropagator back, colours, Py_ssize_t count, Py_ssize_t size, weights=None):
+def compressed_columns(
+    Backpropagator back, colours, Py_ssize_t count, Py_ssize_t size, weights=None
+) -> NDArray[numpy.float64]:
     """The tangents of the result along (weighted) sums of inputs, as an array of shape (count, size)."""
     cdef Batch batch = Batch.__new__(Batch)
     cdef Py_ssize_t first, step = fair(count, most_columns(back.tape)) if count else 1

@@ -16,30 +16,30 @@ cdef ArrayRecord array_record(Tape tape, uint32_t i):
     return <ArrayRecord> tape.arrays[record_at(&tape.head, i).p2] if op_at(&tape.head, i) == ARRAY else None
 
 
-def open_tape():
+def open_tape() -> Tape | None:
     """The tape of the latest open trace of this thread, or None."""
     cdef Head *h = innermost_here()
     return None if h == NULL else tape_of(h)
 
 
-def is_swept_back_only():
+def is_swept_back_only() -> bool:
     """Whether the latest open trace of this thread supports only reverse sweeps of first order."""
     cdef Head *h = innermost_here()
     return h != NULL and not tape_of(h).keeps_tangents
 
 
-def is_recorded(bint within):
+def is_recorded(bint within) -> bool:
     """Whether the latest open trace of this thread is a recording, or `within` one."""
     cdef Head *h = innermost_here()
     return h != NULL and h.guards != NULL and (within or not h.guards.inner)
 
 
-def last_id(Tape tape):
+def last_id(Tape tape) -> int:
     """The id of the latest record."""
     return tape.head.count - 1
 
 
-def value_of_id(Tape tape, uint32_t i):
+def value_of_id(Tape tape, uint32_t i) -> float | None:
     """The value of an id; None if the tape keeps no values."""
     if tape.head.values[0] == NULL or i == 0 or i >= tape.head.count:
         return None
@@ -48,13 +48,13 @@ def value_of_id(Tape tape, uint32_t i):
     return value_at(&tape.head, i)
 
 
-def operation(Tape tape, uint32_t i):
+def operation(Tape tape, uint32_t i) -> str:
     """The name of a record's operation, also for operations on arrays."""
     cdef ArrayRecord record = array_record(tape, i)
     return tape.record(i)[1] if record is None else record.name()
 
 
-def has_array_records(Tape tape):
+def has_array_records(Tape tape) -> bool:
     """Whether a tape has records that read or write arrays."""
     cdef uint32_t i
     if len(tape.arrays):
@@ -65,7 +65,7 @@ def has_array_records(Tape tape):
     return False
 
 
-def array_parents(Tape tape):
+def array_parents(Tape tape) -> dict[int, tuple[int, ...]]:
     """For each record that reads arrays, the records that made or last wrote those arrays; {id: ids}."""
     cdef Head *h = &tape.head
     cdef Record *r
@@ -95,7 +95,7 @@ def array_parents(Tape tape):
     return found
 
 
-def kept_bytes(Tape tape):
+def kept_bytes(Tape tape) -> dict[int, int]:
     """Bytes of the arrays that records keep alive, {id: bytes}; an array counts once, for the first such record."""
     cdef ArrayRecord record
     cdef uint32_t i
@@ -125,7 +125,7 @@ cdef list arrays_in(object value):
     return [value] if type(value) is numpy.ndarray else []
 
 
-def watch(Tape tape, watcher):
+def watch(Tape tape, watcher) -> None:
     """Notify a watcher of each array operation when it is recorded, and of each sweep."""
     tape.watcher = watcher
 
@@ -141,7 +141,7 @@ def primitive_of(Tape tape, uint32_t i):
     return None if record is None else record.called()
 
 
-def operands_of(Tape tape, uint32_t i):
+def operands_of(Tape tape, uint32_t i) -> dict[int, Any]:
     """The values of a primitive's arguments that its record keeps, by the argument's number."""
     cdef ArrayRecord record = array_record(tape, i)
     return {} if record is None else record.operands()
@@ -185,7 +185,7 @@ cdef class PartialSweep:
         return 0
 
 
-def reverse_times(Backpropagator back, cotangent, list starts):
+def reverse_times(Backpropagator back, cotangent, list starts) -> list[float]:
     """The seconds that the reverse sweep spends in each part of the tape; the parts begin at the ids `starts`."""
     cdef PartialSweep sweep = PartialSweep(back, cotangent)
     cdef Py_ssize_t k
@@ -197,7 +197,7 @@ def reverse_times(Backpropagator back, cotangent, list starts):
     return seconds
 
 
-def swept(Backpropagator back, cotangent, Py_ssize_t parts, progress):
+def swept(Backpropagator back, cotangent, Py_ssize_t parts, progress: Callable[[int], Any]) -> tuple[Any, ...]:
     """Call a backpropagator in parts, with a call of ``progress(number of records resolved)`` after each part."""
     cdef PartialSweep sweep = PartialSweep(back, cotangent)
     cdef Head *h = &back.tape.head
@@ -215,7 +215,7 @@ def swept(Backpropagator back, cotangent, Py_ssize_t parts, progress):
     return back.rebuild(numbers)
 
 
-def first_not_finite(Tape tape, uint32_t first, uint32_t last):
+def first_not_finite(Tape tape, uint32_t first, uint32_t last) -> tuple[int, str] | None:
     """The first scalar record among ids whose value or partial is not finite, as (id, what); None if there is none."""
     cdef Head *h = &tape.head
     cdef Record *r

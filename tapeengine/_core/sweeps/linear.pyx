@@ -95,7 +95,7 @@ cdef object jvp_recorded(Backpropagator back, Seeds seeds, Head *outer):
         free_zeros(array)
 
 
-def hessian_product(Backpropagator back, tuple tangents, Backpropagator within=None):
+def hessian_product(Backpropagator back, tuple tangents, Backpropagator within=None) -> tuple[Any, ...] | None:
     """The Hessian of a program with one scalar result, times a tangent, by two further sweeps over one tape.
 
     Where the program ran inside another trace (see `is_twice`), `within` gives the layout of the tangents and products.
@@ -183,7 +183,7 @@ cdef bint sweep_twice(Backpropagator back, double *tangent) except -1:
     return True
 
 
-def is_twice(Backpropagator back):
+def is_twice(Backpropagator back) -> bool:
     """Whether `hessian_product` supports the tape of a program that ran on the primals of the trace that is now open.
 
     It must hold only scalars, and depend on that trace by its primals, and on no other trace.
@@ -194,7 +194,7 @@ def is_twice(Backpropagator back):
     return all([tag == h.tag and id <= h.inputs for _, tag, id in back.tape.link_sources or ()])
 
 
-def has_calls(Backpropagator back, is_call):
+def has_calls(Backpropagator back, is_call: Callable[[Any], bool]) -> bool:
     """Whether a tape holds scalars and calls of functions of scalars with such rules, which the core may record itself."""
     cdef Tape tape = back.tape
     if tape.place_count or back.result.count != 1 or not tape.arrays:
@@ -202,12 +202,12 @@ def has_calls(Backpropagator back, is_call):
     return all([type(r) is CustomRecord and is_call((<CustomRecord> r).rule) for r in tape.arrays])
 
 
-def depends_on_outer(Backpropagator back):
+def depends_on_outer(Backpropagator back) -> bool:
     """Whether the records depend on an outer trace that is still open."""
     return outer_of(back.tape) != NULL
 
 
-def result_ids(Backpropagator back):
+def result_ids(Backpropagator back) -> list[int] | None:
     """The ids of the result's scalars from left to right, 0 for constants; None if the result has arrays."""
     cdef Layout layout = back.result
     cdef list ids = []

@@ -108,7 +108,7 @@ cdef Lifetimes lifetimes_of(Tape tape, list outputs):
     return found
 
 
-def last_use(Tape tape, uint32_t storage):
+def last_use(Tape tape, uint32_t storage) -> int:
     """The last record of a tape that touches a storage, or a number above all ids if the program returns it."""
     return tape.head.count if tape.places[storage].returned else lifetimes_of(tape, []).last[storage]
 
@@ -305,7 +305,7 @@ cdef bint is_scalar_tape(Tape tape) noexcept:
     return tape.place_count == 0 and not tape.arrays
 
 
-def walks(Backpropagator back, Py_ssize_t count):
+def walks(Backpropagator back, Py_ssize_t count) -> int:
     """The number of walks for `count` rows or columns: on a scalar tape one for each block, otherwise one for each."""
     return (count + LINE - 1) // LINE if is_scalar_tape(back.tape) else count
 
@@ -332,7 +332,9 @@ cdef Py_ssize_t fair(Py_ssize_t count, Py_ssize_t most) noexcept:
     return (count + blocks - 1) // blocks
 
 
-def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype, bint forward, told=None):
+def matrix(
+    Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype, bint forward, told=None
+) -> NDArray[Any] | None:
     """The matrix of a program's derivative, on plain numbers.
 
     Parameters

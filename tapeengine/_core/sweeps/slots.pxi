@@ -140,7 +140,7 @@ cdef class Slots:
         return PAIR | <uint64_t> n
 
     # -- inputs -------------------------------------------------------------------------------------------------------
-    def inputs(self, numbers):
+    def inputs(self, numbers: NDArray[Any]) -> NDArray[numpy.uint64]:
         """Make inputs with the given numbers, and return their slots."""
         cdef Py_ssize_t n = numbers.size, rows = len(numbers) if numbers.ndim else 1
         every = numpy.ascontiguousarray(numbers, numpy.uint32)
@@ -204,7 +204,7 @@ cdef class Slots:
         self.member[group * GROUP + bit] = <uint32_t> id
         return group << 32 | ONE << bit
 
-    def ids(self, slots):
+    def ids(self, slots: NDArray[numpy.uint64]) -> NDArray[numpy.uint32]:
         """The ids of inputs, given their slots."""
         cdef object every = numpy.ascontiguousarray(slots), found = fresh(every.size)
         cdef uint64_t *slot = slots_in(every)
@@ -214,11 +214,11 @@ cdef class Slots:
             id[k] = self.member[self.place(slot[k])] if slot[k] else 0
         return found.reshape(every.shape)
 
-    def made(self, Py_ssize_t n):
+    def made(self, Py_ssize_t n) -> NDArray[numpy.uint32]:
         """The ids of the last n inputs that were made."""
         return numpy.arange(self.inputs_made - n, self.inputs_made, dtype=numpy.uint32)
 
-    def numbers_at(self, View view):
+    def numbers_at(self, View view) -> NDArray[numpy.uint64]:
         """The numbers of the inputs that a view shows; all elements of its storage must be inputs."""
         known = self.numbered[view.storage]
         if known is None:
@@ -229,7 +229,7 @@ cdef class Slots:
         """The index of an input in `member`."""
         return (slot >> 32) * GROUP + lowest_bit(<uint32_t> slot)
 
-    def numbers(self, ids):
+    def numbers(self, ids: NDArray[numpy.uint32]) -> NDArray[numpy.uint32]:
         """The numbers of inputs."""
         cdef object every = numpy.ascontiguousarray(ids), found = fresh(every.size)
         cdef uint32_t *id = ids_in(every)
@@ -239,11 +239,11 @@ cdef class Slots:
             number[k] = self.number[id[k]]
         return found
 
-    def of_ids(self, ids):
+    def of_ids(self, ids: NDArray[numpy.uint32] | slice) -> NDArray[numpy.uint64]:
         """The slots of scalars."""
         return self.scalars[ids]
 
-    def union(self, x, y):
+    def union(self, x, y) -> NDArray[numpy.uint64]:
         """The slots of the elementwise unions of two arrays of slots, which are broadcast against each other."""
         x, y = numpy.broadcast_arrays(x, y)
         cdef object found = numpy.empty(x.shape, numpy.uint64), made = found
@@ -310,7 +310,7 @@ cdef class Slots:
             at = at + (numpy.arange(view.dims[k]) * step).reshape((-1,) + (1,) * (view.ndim - 1 - k))
         return at // self.tape.places[view.storage].width
 
-    def put(self, place, slots, index=None):
+    def put(self, place, slots, index=None) -> None:
         """Set the slots of the elements that a record writes; writing one part of a complex number keeps the other part's."""
         cdef View view
         if type(place) is not View:
@@ -351,7 +351,7 @@ cdef class Slots:
             step *= view.dims[k]
         return slots.dtype == numpy.uint64 and slots.flags.c_contiguous
 
-    def walk(self, structure):
+    def walk(self, structure) -> None:
         """Compute the slots of all records in order: those of scalars here, those of arrays by the records' `depend`.
 
         The slots of a storage are freed after its last use, unless the storage belongs to the result.
@@ -427,7 +427,7 @@ cdef class Slots:
             found += self.tape.places[k].size
         return found
 
-    def positions(self, place):
+    def positions(self, place) -> NDArray[numpy.intp]:
         """The positions of the elements that a record reads or writes, among all numbers of the tape."""
         cdef View view
         if type(place) is not View:
@@ -435,13 +435,13 @@ cdef class Slots:
         view = <View> place
         return self.base(view.storage) + self.elements(view, [view.dims[view.ndim + k] for k in range(view.ndim)])
 
-    def access(self, uint32_t i):
+    def access(self, uint32_t i) -> tuple[int, int]:
         """The element that a record reads or writes, and the id of the scalar that it writes (0: a constant)."""
         cdef Record *r = record_at(&self.tape.head, i)
         return self.base(r.p2) + <Py_ssize_t> r.d2, <uint32_t> r.d1
 
     # -- solutions ----------------------------------------------------------------------------------------------------
-    def search(self, outputs, Py_ssize_t most):
+    def search(self, outputs: NDArray[numpy.uint64], Py_ssize_t most) -> tuple[Any, Any]:
         """The inputs that each output depends on, found by a search from each output.
 
         Returns
@@ -522,7 +522,7 @@ cdef class Slots:
             used += 1
         return used
 
-    def downwards(self, outputs, words, ends):
+    def downwards(self, outputs, words, ends) -> None:
         """Set the bits of the outputs that depend on each pair, in `words`, and on each input, in `ends`."""
         cdef Py_ssize_t k, n = outputs.size
         cdef uint64_t *out = slots_in(outputs)
@@ -547,7 +547,7 @@ cdef class Slots:
             end[member[lowest_bit(bits)]] |= outputs
             bits &= bits - 1
 
-    def upwards(self, outputs, begins, masks, words, ends):
+    def upwards(self, outputs, begins, masks, words, ends) -> None:
         """Compute the union of the inputs' bits `begins` over the set of each pair, in `words`, and output, in `ends`.
 
         `masks` has, for each group, the members whose bits are not all zero.
@@ -564,7 +564,7 @@ cdef class Slots:
             for k in range(n):
                 end[k] = self.above(out[k], word, begin, mask)
 
-    def members(self):
+    def members(self) -> NDArray[numpy.uint32]:
         """The id of each member of each group, 2^32 - 1 for none."""
         cdef object found = fresh(self.groups * GROUP)
         if self.groups > 1:
@@ -573,7 +573,7 @@ cdef class Slots:
         return found
 
     @property
-    def pair_count(self):
+    def pair_count(self) -> int:
         """The number of pairs."""
         return self.count
 

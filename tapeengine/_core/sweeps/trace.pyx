@@ -183,7 +183,7 @@ cdef class Backpropagator:
     It may be called any number of times; each call allocates its own accumulation arrays.
     """
 
-    def __call__(self, cotangent):
+    def __call__(self, cotangent) -> tuple[Any, ...]:
         """Return a tuple with one cotangent for each primal, in the primal's structure.
 
         Parameters
@@ -201,7 +201,7 @@ cdef class Backpropagator:
     def __reduce__(self):
         return "Backpropagator"     # by which copy and deepcopy return the object itself, and pickle refuses it
 
-    def chosen(self, tuple places):
+    def chosen(self, tuple places) -> Backpropagator:
         """The linear map to the cotangents of some of the primals."""
         cdef Backpropagator found = Backpropagator.__new__(Backpropagator)
         found.tape, found.structures, found.result = self.tape, self.structures, self.result
@@ -209,14 +209,14 @@ cdef class Backpropagator:
         found.way = None if self.way is None else (self.way, places)
         return found
 
-    def count(self, cotangent):
+    def count(self, cotangent) -> tuple[int, int]:
         """Resolve, and return the numbers of backpropagators called and of contributions that they made."""
         cdef Counts counts = Counts(0, 0)
         self.run(cotangent, &counts)
         return counts.calls, counts.contributions
 
     @property
-    def is_scalar(self):
+    def is_scalar(self) -> bool:
         """Whether the result is one real number: a float, a numpy float or an array of shape ()."""
         if self.result.count != 1:
             return False
@@ -408,7 +408,7 @@ def value_of(x):
     return number_seen(<Dual> x) if type(x) is Dual else x
 
 
-def order_of(x):
+def order_of(x) -> int:
     """Return how many traces, one within another, a traced number or array belongs to.
 
     Traces of other threads, and open ones on which it does not depend, do not count.

@@ -553,20 +553,20 @@ cdef class Tape:
         return self.head.count - 1 - self.head.inputs
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes that the records take, in whole chunks."""
         return bytes_of(&self.head)
 
     @property
-    def inputs(self):
+    def inputs(self) -> int:
         """The number of scalars in the primals; their ids are 1, 2, ..."""
         return self.head.inputs
 
-    def records(self):
+    def records(self) -> Iterator[tuple[int, str, tuple[int, ...], tuple[float, ...]]]:
         """Iterate over (id, opcode name, ids of the parents, partials), from the oldest record on."""
         return map(self.record, range(self.head.inputs + 1, self.head.count))
 
-    def record(self, uint32_t i):
+    def record(self, uint32_t i) -> tuple[int, str, tuple[int, ...], tuple[float, ...]]:
         """One record as (id, opcode name, ids of the parents, partials)."""
         if not 0 < i < self.head.count:
             raise IndexError(f"the tape has no record {i}: its records are 1 to {self.head.count - 1}")
@@ -580,7 +580,7 @@ cdef class Tape:
         return i, name, (r.p1, r.p2), (r.d1, r.d2)
 
 
-def outside(function, *args, **options):
+def outside(function: Callable[..., Any], *args, **options):
     """Call a function as if this thread had no open trace, so that the arrays it makes outlive the open traces."""
     cdef unsigned long thread = PyThread_get_thread_ident()
     cdef Py_ssize_t i
@@ -597,12 +597,12 @@ def outside(function, *args, **options):
                 traces.live[i].thread = thread
 
 
-def live_traces():
+def live_traces() -> int:
     """The number of traces that are open now, in all threads."""
     return traces.count
 
 
-def trace_here():
+def trace_here() -> int:
     """The tag of the outermost open trace of this thread; 0 if there is none."""
     cdef unsigned long thread = PyThread_get_thread_ident()
     cdef Py_ssize_t i
@@ -612,7 +612,7 @@ def trace_here():
     return 0
 
 
-def is_open(uint32_t tag):
+def is_open(uint32_t tag) -> bool:
     """Whether the trace of a tag is open."""
     return find(tag) != NULL
 

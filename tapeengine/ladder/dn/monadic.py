@@ -17,24 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...chad.language.terms import (
-    Apply,
-    Branch,
-    Call,
-    Case,
-    Definition,
-    If,
-    Inject,
-    Lambda,
-    Let,
-    Literal,
-    Module,
-    Op,
-    Proj,
-    Term,
-    Tuple,
-    Var,
-)
+from ...chad.language import terms as S
 from ...chad.language.types import FLOAT, Function, Named, Product, Type
 from ..operations import ROWS
 from ..source import Fork
@@ -59,17 +42,17 @@ class Monadic(Duals):
         """D[R]."""
         return Product((FLOAT, self.link))
 
-    def backpropagator(self, op: str, primals: Sequence[Var], links: Sequence[Var]) -> Term:
+    def backpropagator(self, op: str, primals: Sequence[S.Var], links: Sequence[S.Var]) -> S.Term:
         """The backpropagator of an operation; for a constant there are no links."""
         z = self.fresh("z", FLOAT)
         xs = tuple(primals)
         calls = [Interface("SCall", (d, Partial(op, which, xs, z)), COTANGENT) for which, d in enumerate(links)]
         return LinearLambda((z,), Interface("+", tuple(calls), COTANGENT) if calls else Interface("0", (), COTANGENT))
 
-    def identify(self, primal: Term, back: Term, state: Term) -> Term:
+    def identify(self, primal: S.Term, back: S.Term, state: S.Term) -> S.Term:
         """``let (n, i') = genID i in ((primal, (n, back)), i')``."""
         n, after = self.fresh("n", ID), self.fresh("i", STATE)
-        pair = Tuple((Tuple((primal, Tuple((n, back)))), after))
+        pair = S.Tuple((S.Tuple((primal, S.Tuple((n, back)))), after))
         return unpack(self.fresh, (n, after), Interface("genID", (state,), Product((ID, STATE))), pair)
 
     def type(self, of: Type) -> Type:
@@ -78,14 +61,14 @@ class Monadic(Duals):
             return Function((*map(self.type, of.params), STATE), Product((self.type(of.result), STATE)))
         return super().type(of)
 
-    def bind(self, term: Term, state: Term, then: Callable[[Term, Term], Term]) -> Term:
+    def bind(self, term: S.Term, state: S.Term, then: Callable[[S.Term, S.Term], S.Term]) -> S.Term:
         """``let (x, i') = D[term] i`` in ``then(x, i')``."""
-        if isinstance(term, Var):
+        if isinstance(term, S.Var):
             return then(self.var(term), state)
         x, after = self.fresh("y", self.type(term.type)), self.fresh("i", STATE)
         return unpack(self.fresh, (x, after), self.term(term, state), then(x, after))
 
-    def binds(self, terms: Sequence[Term], state: Term, then: Callable[[list[Term], Term], Term]) -> Term:
+    def binds(self, terms: Sequence[S.Term], state: S.Term, then: Callable[[list[S.Term], S.Term], S.Term]) -> S.Term:
         """`bind` for several terms, from left to right."""
         if not terms:
             return then([], state)
@@ -93,80 +76,80 @@ class Monadic(Duals):
             terms[0], state, lambda x, i: self.binds(terms[1:], i, lambda rest, last: then([x, *rest], last))
         )
 
-    def lambda_(self, params: Sequence[Var], body: Term) -> Lambda:
+    def lambda_(self, params: Sequence[S.Var], body: S.Term) -> S.Lambda:
         r"""``\(x, i). D[body] i``."""
         state = self.fresh("i", STATE)
-        return Lambda((*map(self.var, params), state), self.term(body, state))
+        return S.Lambda((*map(self.var, params), state), self.term(body, state))
 
-    def term(self, term: Term, state: Term) -> Term:
+    def term(self, term: S.Term, state: S.Term) -> S.Term:
         """``D[term] i``: a term of type (D[type], S)."""
         match term:
-            case Var():
-                return Tuple((self.var(term), state))
-            case Let(var, bound, body):
+            case S.Var():
+                return S.Tuple((self.var(term), state))
+            case S.Let(var, bound, body):
                 after = self.fresh("i", STATE)
                 return unpack(self.fresh, (self.var(var), after), self.term(bound, state), self.term(body, after))
-            case Tuple(items):
-                return self.binds(items, state, lambda xs, i: Tuple((Tuple(tuple(xs)), i)))
-            case Proj(whole, index):
-                return self.bind(whole, state, lambda x, i: Tuple((Proj(x, index), i)))
-            case Inject(index, payload, of):
-                return self.bind(payload, state, lambda x, i: Tuple((Inject(index, x, sum_type(self.type(of))), i)))
-            case Lambda(params, body):
-                return Tuple((self.lambda_(params, body), state))
-            case Apply(function, args):
-                return self.binds((function, *args), state, lambda xs, i: Apply(xs[0], (*xs[1:], i)))
-            case Call(name, args, of):
+            case S.Tuple(items):
+                return self.binds(items, state, lambda xs, i: S.Tuple((S.Tuple(tuple(xs)), i)))
+            case S.Proj(whole, index):
+                return self.bind(whole, state, lambda x, i: S.Tuple((S.Proj(x, index), i)))
+            case S.Inject(index, payload, of):
+                return self.bind(payload, state, lambda x, i: S.Tuple((S.Inject(index, x, sum_type(self.type(of))), i)))
+            case S.Lambda(params, body):
+                return S.Tuple((self.lambda_(params, body), state))
+            case S.Apply(function, args):
+                return self.binds((function, *args), state, lambda xs, i: S.Apply(xs[0], (*xs[1:], i)))
+            case S.Call(name, args, of):
                 result = Product((self.type(of), STATE))
-                return self.binds(args, state, lambda xs, i: Call(name, (*xs, i), result))
+                return self.binds(args, state, lambda xs, i: S.Call(name, (*xs, i), result))
             case Fork(left, right):
                 result = Product((self.type(term.type), STATE))
                 return Interface("fork", (self.lambda_((), left), self.lambda_((), right), state), result)
             case _:
                 return self.choice_or_scalar(term, state)
 
-    def choice_or_scalar(self, term: Term, state: Term) -> Term:
+    def choice_or_scalar(self, term: S.Term, state: S.Term) -> S.Term:
         """The rest of the terms."""
         match term:
-            case Case(subject, branches):
+            case S.Case(subject, branches):
 
-                def turned(x: Term, i: Term) -> Term:
-                    return Case(x, tuple(Branch(self.var(b.var), self.term(b.body, i)) for b in branches))
+                def turned(x: S.Term, i: S.Term) -> S.Term:
+                    return S.Case(x, tuple(S.Branch(self.var(b.var), self.term(b.body, i)) for b in branches))
 
                 return self.bind(subject, state, turned)
-            case If(condition, then, orelse):
-                return self.bind(condition, state, lambda x, i: If(x, self.term(then, i), self.term(orelse, i)))
-            case Literal():
-                return self.constant(term, state) if term.of == FLOAT else Tuple((term, state))
-            case Op(op, args, _) if op in ROWS:
+            case S.If(condition, then, orelse):
+                return self.bind(condition, state, lambda x, i: S.If(x, self.term(then, i), self.term(orelse, i)))
+            case S.Literal():
+                return self.constant(term, state) if term.of == FLOAT else S.Tuple((term, state))
+            case S.Op(op, args, _) if op in ROWS:
                 return self.binds(args, state, lambda duals, i: self.real(op, duals, i))
-            case Op(_, args):
+            case S.Op(_, args):
                 return self.binds(args, state, lambda duals, i: self.discrete(term, args, duals, i))
         raise ValueError(f"{type(term).__name__} is not in the source language of the dual-numbers paper")
 
-    def constant(self, primal: Term, state: Term) -> Term:
+    def constant(self, primal: S.Term, state: S.Term) -> S.Term:
         """D[r]."""
         return self.identify(primal, self.backpropagator("", (), ()), state)
 
-    def discrete(self, term: Op, args: Sequence[Term], duals: Sequence[Term], state: Term) -> Term:
+    def discrete(self, term: S.Op, args: Sequence[S.Term], duals: Sequence[S.Term], state: S.Term) -> S.Term:
         """D of an operation whose result is not real, or is real but depends on no real."""
-        primals = tuple(Proj(d, 0) if a.type == FLOAT else d for a, d in zip(args, duals, strict=True))
-        plain = Op(term.op, primals, term.of)
-        return self.constant(plain, state) if term.of == FLOAT else Tuple((plain, state))
+        primals = tuple(S.Proj(d, 0) if a.type == FLOAT else d for a, d in zip(args, duals, strict=True))
+        plain = S.Op(term.op, primals, term.of)
+        return self.constant(plain, state) if term.of == FLOAT else S.Tuple((plain, state))
 
-    def real(self, op: str, duals: Sequence[Term], state: Term) -> Term:
+    def real(self, op: str, duals: Sequence[S.Term], state: S.Term) -> S.Term:
         """D[op]."""
         xs = [self.fresh("x", FLOAT) for _ in duals]
         ds = [self.fresh("d", self.link) for _ in duals]
-        body = self.identify(Op(op, tuple(xs)), self.backpropagator(op, xs, ds), state)
+        body = self.identify(S.Op(op, tuple(xs)), self.backpropagator(op, xs, ds), state)
         for x, d, dual in reversed(list(zip(xs, ds, duals, strict=True))):
-            body = Let(x, Proj(dual, 0), Let(d, Proj(dual, 1), body))
+            body = S.Let(x, S.Proj(dual, 0), S.Let(d, S.Proj(dual, 1), body))
         return body
 
-    def module(self, module: Module) -> Module:
+    def module(self, module: S.Module) -> S.Module:
         """D on all definitions, which take the state after their parameters."""
         turned = {}
         for name, d in module.definitions.items():
             function = self.lambda_(d.params, d.body)
-            turned[name] = Definition(name, function.params, function.body.type, function.body)
-        return Module(module.main, turned)
+            turned[name] = S.Definition(name, function.params, function.body.type, function.body)
+        return S.Module(module.main, turned)

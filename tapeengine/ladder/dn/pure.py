@@ -14,24 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from ...chad.language.terms import (
-    Apply,
-    Branch,
-    Call,
-    Case,
-    Definition,
-    If,
-    Inject,
-    Lambda,
-    Let,
-    Literal,
-    Module,
-    Op,
-    Proj,
-    Term,
-    Tuple,
-    Var,
-)
+from ...chad.language import terms as S
 from ...chad.language.traverse import rebuild
 from ...chad.language.types import FLOAT, Float, Function, Named, Product, Sum, Type
 from ..operations import ROWS
@@ -40,7 +23,7 @@ from ..structure import homomorphic
 from ..target import Fresh, unpack
 
 #: D of these terms is the same term of D of their parts.
-HOMOMORPHIC = (Var, Let, Tuple, Proj, Fork, Lambda, Apply, Call, Inject, Case, Branch, If)
+HOMOMORPHIC = (S.Var, S.Let, S.Tuple, S.Proj, Fork, S.Lambda, S.Apply, S.Call, S.Inject, S.Case, S.Branch, S.If)
 
 
 class Duals:
@@ -62,41 +45,41 @@ class Duals:
                 return Function(tuple(map(self.type, params)), self.type(result))
         return homomorphic(of, self.type)
 
-    def var(self, var: Var) -> Var:
+    def var(self, var: S.Var) -> S.Var:
         """A binder with its transformed type."""
-        return Var(var.name, self.type(var.of))
+        return S.Var(var.name, self.type(var.of))
 
 
 class Pure(Duals, ABC):
     """The homomorphic part."""
 
     @abstractmethod
-    def constant(self, primal: Term) -> Term:
+    def constant(self, primal: S.Term) -> S.Term:
         """D of a real number that does not depend on the input."""
 
     @abstractmethod
-    def operation(self, op: str, primals: Sequence[Var], derivatives: Sequence[Var]) -> Term:
+    def operation(self, op: str, primals: Sequence[S.Var], derivatives: Sequence[S.Var]) -> S.Term:
         """D of a real operation, given the primal and the derivative of each argument."""
 
-    def term(self, term: Term) -> Term:
+    def term(self, term: S.Term) -> S.Term:
         """D on terms."""
         match term:
-            case Literal():
+            case S.Literal():
                 return self.constant(term) if term.of == FLOAT else term
-            case Op(op, args, of) if op in ROWS:
+            case S.Op(op, args, of) if op in ROWS:
                 return self.real(op, args)
-            case Op(op, args, of):
-                plain = Op(op, tuple(self.primal(arg) for arg in args), of)
+            case S.Op(op, args, of):
+                plain = S.Op(op, tuple(self.primal(arg) for arg in args), of)
                 return self.constant(plain) if of == FLOAT else plain
         if isinstance(term, HOMOMORPHIC):
             return rebuild(term, lambda part, _: self.term(part), self.type)
         raise ValueError(f"{type(term).__name__} is not in the source language of the dual-numbers paper")
 
-    def primal(self, term: Term) -> Term:
+    def primal(self, term: S.Term) -> S.Term:
         """The plain value of an argument of a discrete operation."""
-        return Proj(self.term(term), 0) if term.type == FLOAT else self.term(term)
+        return S.Proj(self.term(term), 0) if term.type == FLOAT else self.term(term)
 
-    def real(self, op: str, args: Sequence[Term]) -> Term:
+    def real(self, op: str, args: Sequence[S.Term]) -> S.Term:
         """``let (x1, d1) = D[t1] in ... let (xn, dn) = D[tn] in`` the operation."""
         assert isinstance(self.scalar, Product)
         primals = [self.fresh("x", FLOAT) for _ in args]
@@ -106,13 +89,13 @@ class Pure(Duals, ABC):
             body = unpack(self.fresh, (x, d), self.term(arg), body)
         return body
 
-    def module(self, module: Module) -> Module:
+    def module(self, module: S.Module) -> S.Module:
         """D on all definitions."""
         turned = {
-            name: Definition(name, tuple(map(self.var, d.params)), self.type(d.result), self.term(d.body))
+            name: S.Definition(name, tuple(map(self.var, d.params)), self.type(d.result), self.term(d.body))
             for name, d in module.definitions.items()
         }
-        return Module(module.main, turned)
+        return S.Module(module.main, turned)
 
 
 def sum_type(of: Type) -> Sum | Named:

@@ -17,97 +17,84 @@ from __future__ import annotations
 from typing import Any
 
 from . import families, vectors
-from .linear_maps import (
-    Add,
-    Compose,
-    Computed,
-    HCat,
-    Lambda,
-    LinearMap,
-    One,
-    Scale,
-    TLambda,
-    Transpose,
-    VCat,
-    Visit,
-)
+from . import linear_maps as lm
 
 
 def ignore(count: int) -> None:
     """Count nothing."""
 
 
-def apply(m: LinearMap, x: Any) -> Any:
+def apply(m: lm.LinearMap, x: Any) -> Any:
     """``m @ x``."""
     match m:
-        case One():
+        case lm.One():
             return x
-        case Scale(factor):
+        case lm.Scale(factor):
             return vectors.scale(factor, x)
-        case Compose(after, before):
+        case lm.Compose(after, before):
             return apply(after, apply(before, x))
-        case Add(one, other):
+        case lm.Add(one, other):
             return vectors.add(apply(one, x), apply(other, x))
-        case VCat(parts):
+        case lm.VCat(parts):
             return tuple(apply(part, x) for part in parts)
-        case HCat(parts):
+        case lm.HCat(parts):
             return vectors.total(apply(part, vectors.component(x, k)) for k, part in enumerate(parts))
-        case Lambda(maps):
+        case lm.Lambda(maps):
             return maps.map(lambda part: apply(part, x))
-        case TLambda(maps):
+        case lm.TLambda(maps):
             return None if x is None else families.total(maps, x, apply)
-        case Computed():
+        case lm.Computed():
             return m.apply(x)
-        case Transpose(whole):
+        case lm.Transpose(whole):
             return whole.reverse(x, ignore)
     return None
 
 
-def reverse(r: Any, m: LinearMap, visit: Visit = ignore) -> Any:
+def reverse(r: Any, m: lm.LinearMap, visit: lm.Visit = ignore) -> Any:
     """``r @R m``; ``visit`` is called with the number of constructors visited."""
     visit(1)
     match m:
-        case One():
+        case lm.One():
             return r
-        case Scale(factor):
+        case lm.Scale(factor):
             return vectors.scale(factor, r)
-        case Compose(after, before):
+        case lm.Compose(after, before):
             return reverse(reverse(r, after, visit), before, visit)
-        case Add(one, other):
+        case lm.Add(one, other):
             return vectors.add(reverse(r, one, visit), reverse(r, other, visit))
-        case VCat(parts):
+        case lm.VCat(parts):
             pairs = enumerate(parts)
             return vectors.total(reverse(vectors.component(r, k), part, visit) for k, part in pairs)
-        case HCat(parts):
+        case lm.HCat(parts):
             return tuple(reverse(r, part, visit) for part in parts)
-        case Lambda(maps):
+        case lm.Lambda(maps):
             return None if r is None else families.total(r, maps, lambda d, part: reverse(d, part, visit))
-        case TLambda(maps):
+        case lm.TLambda(maps):
             return maps.map(lambda part: reverse(r, part, visit))
-        case Computed():
+        case lm.Computed():
             return m.reverse(r, visit)
-        case Transpose(whole):
+        case lm.Transpose(whole):
             return whole.apply(r)
     return None
 
 
-def transpose(m: LinearMap) -> LinearMap:
+def transpose(m: lm.LinearMap) -> lm.LinearMap:
     """``m'``."""
     match m:
-        case Compose(after, before):
-            return Compose(transpose(before), transpose(after))
-        case Add(one, other):
-            return Add(transpose(one), transpose(other))
-        case VCat(parts):
-            return HCat(tuple(map(transpose, parts)))
-        case HCat(parts):
-            return VCat(tuple(map(transpose, parts)))
-        case Lambda(maps):
-            return TLambda(maps.map(transpose))
-        case TLambda(maps):
-            return Lambda(maps.map(transpose))
-        case Computed():
-            return Transpose(m)
-        case Transpose(whole):
+        case lm.Compose(after, before):
+            return lm.Compose(transpose(before), transpose(after))
+        case lm.Add(one, other):
+            return lm.Add(transpose(one), transpose(other))
+        case lm.VCat(parts):
+            return lm.HCat(tuple(map(transpose, parts)))
+        case lm.HCat(parts):
+            return lm.VCat(tuple(map(transpose, parts)))
+        case lm.Lambda(maps):
+            return lm.TLambda(maps.map(transpose))
+        case lm.TLambda(maps):
+            return lm.Lambda(maps.map(transpose))
+        case lm.Computed():
+            return lm.Transpose(m)
+        case lm.Transpose(whole):
             return whole
     return m

@@ -16,28 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...chad.language.terms import (
-    Branch,
-    Build,
-    Call,
-    Case,
-    If,
-    Index,
-    Inject,
-    Let,
-    Literal,
-    Proj,
-    Size,
-    Term,
-    Tuple,
-    Var,
-)
+from ...chad.language import terms as S
 from ...chad.language.types import INT, Array, Named, Product, Type
 from ..source import Ccl, LetTuple, NTimes
 from ..target import Fresh, Interface
 
 BAG = Named("B")
-UNIT = Tuple(())
+UNIT = S.Tuple(())
 
 
 def with_bag(of: Type) -> Product:
@@ -45,10 +30,10 @@ def with_bag(of: Type) -> Product:
     return Product((of, BAG))
 
 
-def function(term: Term) -> tuple[str, tuple[Term, ...]]:
+def function(term: S.Term) -> tuple[str, tuple[S.Term, ...]]:
     """The function that a term applies, and its arguments."""
     match term:
-        case Interface(name, args) | Call(name, args):
+        case Interface(name, args) | S.Call(name, args):
             return name, args
         case NTimes(name, size, init) | Ccl(name, size, init):
             return f"{type(term).__name__}${name}", (size, init)
@@ -61,68 +46,68 @@ class Forward:
     def __init__(self) -> None:
         self.fresh = Fresh()
 
-    def pair(self, of: Type) -> tuple[Var, Var]:
+    def pair(self, of: Type) -> tuple[S.Var, S.Var]:
         """Variables for a value and its bag."""
         return self.fresh("a", of), self.fresh("b", BAG)
 
-    def bind(self, value: Var, bag: Var, term: Term, body: Term) -> Term:
+    def bind(self, value: S.Var, bag: S.Var, term: S.Term, body: S.Term) -> S.Term:
         """``let (value, bag) = F[term] in body``."""
         return LetTuple((value, bag), self.forward(term), body)
 
-    def forward(self, term: Term) -> Term:
+    def forward(self, term: S.Term) -> S.Term:
         """F."""
         match term:
-            case Var() | Literal():
-                return Tuple((term, UNIT))
-            case Tuple(items):
+            case S.Var() | S.Literal():
+                return S.Tuple((term, UNIT))
+            case S.Tuple(items):
                 pairs = [self.pair(item.type) for item in items]
                 values, bags = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
-                return self.binds(pairs, items, Tuple((Tuple(values), Tuple(bags))))
-            case Let(x, bound, body):
+                return self.binds(pairs, items, S.Tuple((S.Tuple(values), S.Tuple(bags))))
+            case S.Let(x, bound, body):
                 bag = self.fresh("b", BAG)
                 return self.bind(x, bag, bound, self.after(bag, body))
             case LetTuple(xs, bound, body):
                 whole, bag = self.pair(bound.type)
                 return self.bind(whole, bag, bound, LetTuple(xs, whole, self.after(bag, body)))
-            case Build(size, i, body):
+            case S.Build(size, i, body):
                 m, bag = self.pair(INT)
                 return self.bind(m, bag, size, self.build(m, bag, i, body))
-            case If(condition, then, orelse):
+            case S.If(condition, then, orelse):
                 s, bag = self.pair(condition.type)
-                return self.bind(s, bag, condition, If(s, self.option(0, then, bag), self.option(1, orelse, bag)))
-            case Case(whole, branches):
+                return self.bind(s, bag, condition, S.If(s, self.option(0, then, bag), self.option(1, orelse, bag)))
+            case S.Case(whole, branches):
                 s, bag = self.pair(whole.type)
-                turned = tuple(Branch(b.var, self.option(k, b.body, bag)) for k, b in enumerate(branches))
-                return self.bind(s, bag, whole, Case(s, turned))
+                turned = tuple(S.Branch(b.var, self.option(k, b.body, bag)) for k, b in enumerate(branches))
+                return self.bind(s, bag, whole, S.Case(s, turned))
         return self.applied(term)
 
-    def binds(self, pairs: Sequence[tuple[Var, Var]], terms: Sequence[Term], body: Term) -> Term:
+    def binds(self, pairs: Sequence[tuple[S.Var, S.Var]], terms: Sequence[S.Term], body: S.Term) -> S.Term:
         """`bind` for several terms."""
         for (value, bag), term in reversed(list(zip(pairs, terms, strict=True))):
             body = self.bind(value, bag, term, body)
         return body
 
-    def after(self, bag: Term, body: Term) -> Term:
+    def after(self, bag: S.Term, body: S.Term) -> S.Term:
         """``let (r, b2) = F[body] in (r, (bag, b2))``."""
         r, inner = self.pair(body.type)
-        return self.bind(r, inner, body, Tuple((r, Tuple((bag, inner)))))
+        return self.bind(r, inner, body, S.Tuple((r, S.Tuple((bag, inner)))))
 
-    def option(self, k: int, body: Term, bag: Term) -> Term:
+    def option(self, k: int, body: S.Term, bag: S.Term) -> S.Term:
         """``let (r, bk) = F[body] in (r, (bag, in_k bk))``."""
         r, inner = self.pair(body.type)
-        return self.bind(r, inner, body, Tuple((r, Tuple((bag, Inject(k, inner, BAG))))))
+        return self.bind(r, inner, body, S.Tuple((r, S.Tuple((bag, S.Inject(k, inner, BAG))))))
 
-    def build(self, m: Var, bag: Var, i: Var, body: Term) -> Term:
+    def build(self, m: S.Var, bag: S.Var, i: S.Var, body: S.Term) -> S.Term:
         r"""``let (r, bs) = unzip (build m (\i. F[body])) in (r, (bag, (m, bs)))``."""
         ps, j = self.fresh("ps", Array(with_bag(body.type))), self.fresh("j", INT)
-        r, bs = (Build(Size(ps), j, Proj(Index(ps, j), k)) for k in range(2))
-        return Let(ps, Build(m, i, self.forward(body)), Tuple((r, Tuple((bag, Tuple((m, bs)))))))
+        r, bs = (S.Build(S.Size(ps), j, S.Proj(S.Index(ps, j), k)) for k in range(2))
+        return S.Let(ps, S.Build(m, i, self.forward(body)), S.Tuple((r, S.Tuple((bag, S.Tuple((m, bs)))))))
 
-    def applied(self, term: Term) -> Term:
+    def applied(self, term: S.Term) -> S.Term:
         """``rf$f(a1, ..., an)``."""
         name, args = function(term)
         pairs, (r, bag) = [self.pair(arg.type) for arg in args], self.pair(term.type)
         values, bags = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
-        made = Interface if isinstance(term, Interface) else Call
+        made = Interface if isinstance(term, Interface) else S.Call
         call = made("rf$" + name, values, with_bag(term.type))
-        return self.binds(pairs, args, LetTuple((r, bag), call, Tuple((r, Tuple((Tuple(bags), bag))))))
+        return self.binds(pairs, args, LetTuple((r, bag), call, S.Tuple((r, S.Tuple((S.Tuple(bags), bag))))))

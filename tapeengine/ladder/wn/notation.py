@@ -4,51 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .categorical import (
-    Build,
-    Categorical,
-    Choose,
-    Constant,
-    Function,
-    Pair,
-    Pick,
-    Prune,
-    Sequence,
-    With,
-)
+from . import categorical as C
 from .procedure import Assign, Case, Const, Dup, Elim, Inject, Invoke, Pack, Procedure, Unpack
 
 
-def text(c: Categorical) -> str:
+def text(c: C.Categorical) -> str:
     """A program of the categorical language."""
     match c:
-        case Constant(value):
+        case C.Constant(value):
             return f"K({value!r})"
-        case Pick(index):
+        case C.Pick(index):
             return f"P[{index}]"
-        case Prune(indices):
+        case C.Prune(indices):
             return f"P[{', '.join(map(str, indices))}]"
-        case Function(name):
+        case C.Function(name):
             return f"F({name})"
-        case Sequence(first, second):
+        case C.Sequence(first, second):
             return f"{text(first)}; {text(second)}"
-    name = {Pair: "", Choose: "IF", With: "L", Build: "B"}[type(c)]
+    name = {C.Pair: "", C.Choose: "IF", C.With: "L", C.Build: "B"}[type(c)]
     return f"{name}({', '.join(map(text, parts(c)))})"
 
 
-def parts(c: Categorical) -> tuple[Categorical, ...]:
+def parts(c: C.Categorical) -> tuple[C.Categorical, ...]:
     """The direct parts of a program of the categorical language."""
     match c:
-        case Pair(items):
+        case C.Pair(items):
             return items
-        case Choose(condition, then, orelse):
+        case C.Choose(condition, then, orelse):
             return condition, then, orelse
-        case Sequence(first, second) | With(first, second) | Build(first, second):
+        case C.Sequence(first, second) | C.With(first, second) | C.Build(first, second):
             return first, second
     return ()
 
 
-def constructors(c: Categorical) -> int:
+def constructors(c: C.Categorical) -> int:
     """The number of constructors of a program of the categorical language."""
     return 1 + sum(map(constructors, parts(c)))
 

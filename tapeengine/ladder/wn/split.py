@@ -22,26 +22,14 @@ from __future__ import annotations
 from itertools import count
 from typing import NamedTuple
 
-from .procedure import (
-    Assign,
-    Case,
-    Const,
-    Dup,
-    Elim,
-    Inject,
-    Invoke,
-    Pack,
-    Procedure,
-    Statement,
-    Unpack,
-)
+from . import procedure as P
 
 
 class Passes(NamedTuple):
     """The two passes of a procedure, and the variables that the first passes to the second."""
 
-    forward: Procedure
-    reverse: Procedure
+    forward: P.Procedure
+    reverse: P.Procedure
     trace: tuple[str, ...]
 
 
@@ -50,11 +38,11 @@ def bar(name: str) -> str:
     return name + "'"
 
 
-def split(procedure: Procedure, numbers: count[int] | None = None) -> Passes:
+def split(procedure: P.Procedure, numbers: count[int] | None = None) -> Passes:
     """F and R of a procedure."""
     numbers = numbers or count(1)
-    forward: Procedure = ()
-    reverse: Procedure = ()
+    forward: P.Procedure = ()
+    reverse: P.Procedure = ()
     trace: tuple[str, ...] = ()
     for statement in procedure:
         passes = split_statement(statement, numbers)
@@ -62,48 +50,48 @@ def split(procedure: Procedure, numbers: count[int] | None = None) -> Passes:
     return Passes(forward, reverse, trace)
 
 
-def split_statement(statement: Statement, numbers: count[int]) -> Passes:
+def split_statement(statement: P.Statement, numbers: count[int]) -> Passes:
     """F and R of a statement."""
     match statement:
-        case Invoke(b, f, a):
+        case P.Invoke(b, f, a):
             t, bt = f"t{next(numbers)}", f"bt{next(numbers)}"
-            forward = (Invoke(bt, "rf$" + f, a), Unpack((b, t), bt))
-            return Passes(forward, (Pack(bar(bt), (bar(b), t)), Invoke(bar(a), "rr$" + f, bar(bt))), (t,))
-        case Case():
+            forward = (P.Invoke(bt, "rf$" + f, a), P.Unpack((b, t), bt))
+            return Passes(forward, (P.Pack(bar(bt), (bar(b), t)), P.Invoke(bar(a), "rr$" + f, bar(bt))), (t,))
+        case P.Case():
             return split_case(statement, numbers)
     return Passes((statement,), reverse_of(statement), ())
 
 
-def reverse_of(statement: Statement) -> Procedure:
+def reverse_of(statement: P.Statement) -> P.Procedure:
     """R of a statement that F does not change."""
     match statement:
-        case Dup(t, s):
-            return (Invoke(bar(s), "sum", bar(t)),)
-        case Const(a, _):
-            return (Elim(bar(a)),)
-        case Elim(a):
-            return (Const(bar(a), None),)
-        case Pack(b, parts):
-            return (Unpack(tuple(map(bar, parts)), bar(b)),)
-        case Unpack(parts, b):
-            return (Pack(bar(b), tuple(map(bar, parts))),)
-        case Assign(b, a):
-            return (Assign(bar(a), bar(b)),)
-        case Inject(a, index, b):
-            other: Procedure = (Elim(bar(b) + "z"), Const(bar(b), None))
+        case P.Dup(t, s):
+            return (P.Invoke(bar(s), "sum", bar(t)),)
+        case P.Const(a, _):
+            return (P.Elim(bar(a)),)
+        case P.Elim(a):
+            return (P.Const(bar(a), None),)
+        case P.Pack(b, parts):
+            return (P.Unpack(tuple(map(bar, parts)), bar(b)),)
+        case P.Unpack(parts, b):
+            return (P.Pack(bar(b), tuple(map(bar, parts))),)
+        case P.Assign(b, a):
+            return (P.Assign(bar(a), bar(b)),)
+        case P.Inject(a, index, b):
+            other: P.Procedure = (P.Elim(bar(b) + "z"), P.Const(bar(b), None))
             branches = [(bar(b) + "z", other), (bar(b) + "z", other)]
             branches[index] = (bar(b), ())
-            return (Case(bar(a), tuple(branches)),)
+            return (P.Case(bar(a), tuple(branches)),)
     raise ValueError(f"{statement} is no statement")
 
 
-def split_case(statement: Case, numbers: count[int]) -> Passes:
+def split_case(statement: P.Case, numbers: count[int]) -> Passes:
     """F and R of a case: the trace of the chosen branch becomes the payload of an option with the branch's number."""
     t, u = f"t{next(numbers)}", f"u{next(numbers)}"
     forward, reverse = [], []
     for index, (x, branch) in enumerate(statement.branches):
         passes = split(branch, numbers)
-        forward.append((x, (*passes.forward, Pack(u, passes.trace), Inject(t, index, u))))
-        back = (Unpack(passes.trace, u), *passes.reverse, Inject(bar(statement.argument), index, bar(x)))
+        forward.append((x, (*passes.forward, P.Pack(u, passes.trace), P.Inject(t, index, u))))
+        back = (P.Unpack(passes.trace, u), *passes.reverse, P.Inject(bar(statement.argument), index, bar(x)))
         reverse.append((u, back))
-    return Passes((Case(statement.argument, tuple(forward)),), (Case(t, tuple(reverse)),), (t,))
+    return Passes((P.Case(statement.argument, tuple(forward)),), (P.Case(t, tuple(reverse)),), (t,))

@@ -20,19 +20,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import categorical as C
 from . import primitives, vectors
-from .categorical import (
-    Build,
-    Categorical,
-    Choose,
-    Constant,
-    Function,
-    Pair,
-    Pick,
-    Prune,
-    Sequence,
-    With,
-)
 
 
 class Split:
@@ -51,60 +40,60 @@ class Split:
     def __init__(self) -> None:
         self.cells = self.computed = self.visited = 0
 
-    def forward(self, c: Categorical, s: Any) -> tuple[Any, Any]:
+    def forward(self, c: C.Categorical, s: Any) -> tuple[Any, Any]:
         """``revf$c s``."""
         match c:
-            case Constant(constant):
+            case C.Constant(constant):
                 return constant, ()
-            case Pick(index):
+            case C.Pick(index):
                 return s[index], len(s)
-            case Prune(indices):
+            case C.Prune(indices):
                 return tuple(s[i] for i in indices), len(s)
-            case Function(name):
+            case C.Function(name):
                 self.computed += 1
                 return primitives.forward(name, s)
-            case Sequence(first, second):
+            case C.Sequence(first, second):
                 r, x1 = self.forward(first, s)
                 t, x2 = self.forward(second, r)
                 return t, (x1, x2)
-            case Pair(parts):
+            case C.Pair(parts):
                 both = [self.forward(part, s) for part in parts]
                 return tuple(t for t, _ in both), tuple(x for _, x in both)
-            case Choose(condition, then, orelse):
+            case C.Choose(condition, then, orelse):
                 chosen = then if self.forward(condition, s)[0] else orelse
                 t, x = self.forward(chosen, s)
                 return t, (chosen, x)
-            case With(bound, body):
+            case C.With(bound, body):
                 r, x1 = self.forward(bound, s)
                 t, x2 = self.forward(body, (*s, r))
                 return t, (x1, x2)
-            case Build(size, body):
+            case C.Build(size, body):
                 both = [self.forward(body, (*s, i)) for i in range(self.forward(size, s)[0])]
                 return tuple(t for t, _ in both), tuple(x for _, x in both)
         raise ValueError(f"{c} is not in the categorical language")
 
-    def reverse(self, c: Categorical, x: Any, dt: Any) -> Any:
+    def reverse(self, c: C.Categorical, x: Any, dt: Any) -> Any:
         """``revr$c (x, dt)``; a zero gives only zeros."""
         self.visited += 1
         if dt is None:
             return None
         match c:
-            case Pick(index):
+            case C.Pick(index):
                 return self.spread(x, {index: dt})
-            case Prune(indices):
+            case C.Prune(indices):
                 return self.spread(x, dict(zip(indices, dt, strict=True)))
-            case Function(name):
+            case C.Function(name):
                 return primitives.reverse(name, x, dt)
-            case Sequence(first, second):
+            case C.Sequence(first, second):
                 return self.reverse(first, x[0], self.reverse(second, x[1], dt))
-            case Pair(parts):
+            case C.Pair(parts):
                 return vectors.total(self.reverse(part, x[k], dt[k]) for k, part in enumerate(parts))
-            case Choose():
+            case C.Choose():
                 return self.reverse(x[0], x[1], dt)
-            case With(bound, body):
+            case C.With(bound, body):
                 whole = self.reverse(body, x[1], dt)
                 return None if whole is None else vectors.add(whole[:-1], self.reverse(bound, x[0], whole[-1]))
-            case Build(_, body):
+            case C.Build(_, body):
                 wholes = [self.reverse(body, x[k], dt[k]) for k in range(len(x))]
                 return vectors.total(whole and whole[:-1] for whole in wholes)
         return None

@@ -17,19 +17,7 @@ from ...chad.language.terms import Case as CaseTerm
 from ...chad.language.terms import If, Let, Literal, Term, Tuple, Var
 from ..source import LetTuple
 from ..target import Interface
-from .procedure import (
-    Assign,
-    Case,
-    Const,
-    Dup,
-    Elim,
-    Inject,
-    Invoke,
-    Pack,
-    Procedure,
-    Statement,
-    Unpack,
-)
+from . import procedure as P
 
 #: Maps each variable of a term to the procedure's variable.
 Names = dict[str, str]
@@ -40,13 +28,13 @@ class Translation:
 
     def __init__(self) -> None:
         self.numbers = count(1)
-        self.statements: list[Statement] = []
+        self.statements: list[P.Statement] = []
 
     def name(self) -> str:
         """An unused variable name."""
         return f"x{next(self.numbers)}"
 
-    def emit(self, statement: Statement) -> None:
+    def emit(self, statement: P.Statement) -> None:
         """Append one statement."""
         self.statements.append(statement)
 
@@ -54,13 +42,13 @@ class Translation:
         """T of a tuple."""
         values = tuple(self.term(item, names) for item in items)
         to = self.name()
-        self.emit(Pack(to, values))
+        self.emit(P.Pack(to, values))
         return to
 
     def unpack(self, xs: Sequence[Var], whole: str, names: Names) -> Names:
         """Unpack a tuple; return the names extended by those of its components."""
         parts = tuple(self.name() for _ in xs)
-        self.emit(Unpack(parts, whole))
+        self.emit(P.Unpack(parts, whole))
         return {**names, **dict(zip((x.name for x in xs), parts, strict=True))}
 
     def term(self, term: Term, names: Names) -> str:
@@ -70,14 +58,14 @@ class Translation:
                 return names[name]
             case Literal(number):
                 to = self.name()
-                self.emit(Const(to, number))
+                self.emit(P.Const(to, number))
                 return to
             case Tuple(items):
                 return self.pack(items, names)
             case Let(x, bound, body):
                 return self.term(body, {**names, x.name: self.term(bound, names)})
             case LetTuple((), Interface("elim", (x,)), body):
-                self.emit(Elim(self.term(x, names)))
+                self.emit(P.Elim(self.term(x, names)))
                 return self.term(body, names)
             case LetTuple(xs, bound, body):
                 return self.term(body, self.unpack(xs, self.term(bound, names), names))
@@ -93,24 +81,24 @@ class Translation:
         """T of an application."""
         if name in ("dup", "in0", "in1"):
             argument, to = self.term(args[0], names), self.name()
-            self.emit(Dup(to, argument) if name == "dup" else Inject(to, int(name[2:]), argument))
+            self.emit(P.Dup(to, argument) if name == "dup" else P.Inject(to, int(name[2:]), argument))
             return to
         packed, to = self.pack(args, names), self.name()
-        self.emit(Invoke(to, name, packed))
+        self.emit(P.Invoke(to, name, packed))
         return to
 
     def choose(self, subject: Term, options: Sequence[tuple[Var | None, Term]], names: Names) -> str:
         """T of a conditional."""
         tested, to = self.term(subject, names), self.name()
-        self.emit(Case(tested, tuple(self.branch(x, option, names, to) for x, option in options)))
+        self.emit(P.Case(tested, tuple(self.branch(x, option, names, to) for x, option in options)))
         return to
 
-    def branch(self, x: Var | None, option: Term, names: Names, to: str) -> tuple[str, Procedure]:
+    def branch(self, x: Var | None, option: Term, names: Names, to: str) -> tuple[str, P.Procedure]:
         """One branch, which consumes all names, like the other branches."""
         outer, self.statements = self.statements, []
         payload = self.name()
         if x is None:
-            self.emit(Elim(payload))
-        self.emit(Assign(to, self.term(option, {**names, x.name: payload} if x else names)))
+            self.emit(P.Elim(payload))
+        self.emit(P.Assign(to, self.term(option, {**names, x.name: payload} if x else names)))
         branch, self.statements = tuple(self.statements), outer
         return payload, branch
