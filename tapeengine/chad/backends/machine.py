@@ -17,7 +17,7 @@ from ..._core.programs.machine import Code, opcodes
 from ...errors import UnsupportedError
 from ...primitive import Primitive
 from ..intermediate import statements as F
-from ..intermediate.analysis import blocks, keeps, reads, recalls, walk
+from ..intermediate.analysis import keeps, reads, walk
 from ..intermediate.operations import LOOPS, REAL, TRUTH, WHOLE
 from ..language.tables import entry, table
 from .callbacks import referring
@@ -56,7 +56,6 @@ class Assembler:
         self.constants: dict[bytes, tuple[int, float | int]] = {}
         self.count = 0
         self.depth = 0
-        self.same = unions(function)
         self.rows: dict[str, tuple[F.Operand, tuple[F.Operand, ...]]] = {}
 
     # ------------------------------------------------------------ registers and instructions
@@ -75,10 +74,9 @@ class Assembler:
         of = x.type
         if isinstance(of, F.ArrayOf):
             kind_of(of)
-        name = self.same.get(x.name, x.name)
-        if name not in self.registers:
-            self.registers[name] = self.fresh()
-        return self.registers[name]
+        if x.name not in self.registers:
+            self.registers[x.name] = self.fresh()
+        return self.registers[x.name]
 
     def place(self, array: F.Operand, indices: Sequence[F.Operand]) -> tuple[F.Operand, tuple[F.Operand, ...]]:
         """Give the array that contains a row, and all indices."""
@@ -458,28 +456,6 @@ def passed_on(function: F.Function) -> set[str]:
         found += [x for x in reads(s) if not any(x is y for y in indexed)]
         found += keeps(s)
     return {x.name for x in found if isinstance(x, F.Var)}
-
-
-def unions(function: F.Function) -> dict[str, str]:
-    """Give the value of a carried variable after its loop the same register as the variable."""
-    kept = {f.name for k in (function.kept, function.recalled) if k is not None for f in k.fields}
-    kept |= {f.name for s, _ in walk(function.body) for f in recalls(s)}  # both passes in one function
-    found: dict[str, str] = {}
-    pending = [function.body]
-    while pending:
-        block = pending.pop()
-        carried: set[str] = set()
-        for s in block:
-            if isinstance(s, F.For | F.While):
-                carried |= {v.name for v, _ in s.carried}
-            if isinstance(s, F.Assign):
-                for v, x in zip(s.outs, s.values, strict=True):
-                    if isinstance(x, F.Var) and x.name in carried and x.name not in kept and v.name not in found:
-                        first, second = (v.name, x.name) if v.name in kept else (x.name, v.name)
-                        if second not in found and first not in found and x.name not in found.values():
-                            found[second] = first
-            pending += blocks(s)
-    return found
 
 
 def assemble(
