@@ -74,7 +74,7 @@ ROOMS = {
     "gradbench": (["tapeengine/gradbench"], "tests/gradbench"),
     "sparse": (["tapeengine/sparse"], "tests/sparse"),
     "duals": (["tapeengine/duals"], "tests/duals tests/arrays"),
-    "numpy": (["tapeengine/numpy"], "tests/duals tests/arrays"),
+    "numpy": (["tapeengine/numpy"], "tests/duals tests/arrays tests/lift"),
     "staged": (["tapeengine/staged"], "tests/staged"),
     "lift": (["tapeengine/lift"], "tests/lift"),
     "ladder": (["tapeengine/ladder"], "tests/ladder"),
