@@ -127,6 +127,17 @@ EQUIVALENT = {
     "if MODES is not None:": "both branches set numpy's modes; only slower",
     "F.Row(made.out, base, (index,), True)": "the index is in range; only slower",
     "kept(s)[:2]": "both branches keep in one variable",
+    "slope if where is False else np.where(where": "a shortcut; the other branch gives the same",
+    "np.equal(start, x)": "equality has no order",
+    "order = 1 if engine.switches is None else 3": "a recording besides; only slower",
+    "_ORDER = 3": "a recording besides; only slower",
+    "rows.starts[:(1)]": "rows without entries are swept, too; only slower",
+    "EDGES = 2 << 23": "a number that was chosen by measuring",
+    "blocks = (min(outputs.size, count) - 63) // 64": "how far a search goes; blocks of bits find the same",
+    "np.ndarray or overlap(own, x)": "a shortcut; the longer way compares arrays exactly",
+    "same_bits(value, node.held)": "equality has no order",
+    "products(y, x) / math.sqrt": "a product of numbers has no order",
+    "_discrete(n, real_two, TRUTH, f, is_total=False)": "comparisons are not computed early; only slower",
     "_TIMES = 4": "how often a task is repeated",
 }
 PYTEST = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
