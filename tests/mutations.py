@@ -80,8 +80,9 @@ class Finder(ast.NodeVisitor):
         return self.source[self.start(node) : self.end(node)].decode()
 
     def add(self, start: int, end: int, text: str) -> None:
-        """Note a change."""
-        self.found.append(Mutation(self.path, start, end, text, self.line))
+        """Note a change, if it is one: equal arguments can be swapped."""
+        if self.source[start:end] != text.encode():
+            self.found.append(Mutation(self.path, start, end, text, self.line))
 
     def replace(self, node: ast.expr | ast.stmt, text: str) -> None:
         """Note a change of a whole node."""
@@ -132,7 +133,7 @@ class Finder(ast.NodeVisitor):
             self.replace(node, repr(node.value + 1))
 
     def add_If(self, node: ast.If | ast.While | ast.IfExp) -> None:
-        if not isinstance(node.test, ast.Compare | ast.Constant | ast.UnaryOp):
+        if not isinstance(node.test, ast.Compare | ast.Constant | ast.UnaryOp) and not is_for_types(node):
             self.replace(node.test, f"(not ({self.text(node.test)}))")
 
     add_While = add_IfExp = add_If
@@ -162,6 +163,11 @@ def is_droppable(node: ast.stmt) -> bool:
     return isinstance(node, ast.AugAssign | ast.Continue | ast.Break) or (isinstance(node, ast.If) and not node.orelse)
 
 
+def is_for_types(node: ast.AST) -> bool:
+    """Whether a branch is for type checkers alone."""
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
 def checked_children(node: ast.AST) -> Iterator[ast.AST]:
     """Give the children without annotations and protocols, which do not run, samples, texts and idle options."""
     if isinstance(node, ast.JoinedStr) or getattr(node, "arg", "") in {"samples", *IDLE}:
@@ -172,7 +178,7 @@ def checked_children(node: ast.AST) -> Iterator[ast.AST]:
         return
     if isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith("Protocol") for base in node.bases):
         return
-    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+    if is_for_types(node):
         return
     for name, value in ast.iter_fields(node):
         if name not in ("annotation", "returns"):

@@ -336,6 +336,5 @@ _DIGESTS: Any = {
     np.ndarray: _of_array,
     slice: lambda x: ("slice", x.start, x.stop, x.step),
     tuple: lambda x: tuple(map(_digest, x)),
-    list: lambda x: ("list", *map(_digest, x)),
     dict: lambda x: tuple((key, _digest(value)) for key, value in x.items()),
 }

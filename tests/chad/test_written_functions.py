@@ -59,7 +59,7 @@ CALLS = {
     "flipud": [(M,), (V,)],
     "gradient": [
         *((a,) for a in (V, M, Q, V[:2], V[:1])),
-        *((UP, h) for h in (0.5, UP, np.arange(4.0) / 3, np.array([0.0, 1.0, 2.0, 4.0]), V)),
+        *((UP, h) for h in (0.5, UP, np.arange(4.0) / 3, np.arange(4.0) / 4, np.array([0.0, 1.0, 2.0, 4.0]), V)),
         *((a, 2.0, {"axis": k}) for a in (M, V) for k in (0, 1, -1, -2)),
         (M, T + 3.0 * np.arange(3), {"axis": 1}),
     ],

@@ -1,8 +1,11 @@
 """The commands of ``python -m tapeengine``: their output, and their messages for wrong arguments."""
 
+import argparse
 import shlex
 import subprocess
 import sys
+import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -58,6 +61,14 @@ def test_help_shows_an_example_that_parses(command: str, capsys: pytest.CaptureF
     from tapeengine.__main__ import parser
 
     assert parser().parse_args(words).command == command
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_names_the_defaults(command: str) -> None:
+    own = argparse.ArgumentParser()
+    import_module(COMMANDS[command]).add_arguments(own)
+    numbers = [action for action in own._actions if type(action.default) is int]
+    assert all(str(action.help).endswith(f"({action.default})") for action in numbers)
 
 
 def test_check_of_a_right_and_of_a_wrong_derivative(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -160,6 +171,24 @@ def test_names_that_are_no_plugin(name: str, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="no valid plugin name"):
         write_plugin(name, tmp_path / "plugin")
     assert not (tmp_path / "plugin").exists()
+
+
+def test_a_new_plugin_is_written_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "not" / "there" / "yet"
+    assert main(["new-plugin", "thin-film", "--folder", str(folder)]) == 0
+    written = [Path(line) for line in capsys.readouterr().out.partition("\n\n")[0].split("\n")]
+    assert {path.parent.relative_to(folder) for path in written} == {
+        Path(),
+        Path("tests"),
+        Path("src/tapeengine_thin_film"),
+    }
+    for path in written:
+        text = path.read_text()
+        assert "$" not in text
+        if path.suffix == ".py":
+            compile(text, path.name, "exec")
+    distribution = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    assert distribution["name"] == "tapeengine-thin-film"
 
 
 def test_a_new_plugin_writes_over_nothing(tmp_path: Path) -> None:

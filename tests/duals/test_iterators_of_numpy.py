@@ -48,7 +48,31 @@ def copied(x, n, make):
     return next(other)[1] * len(other)
 
 
+def written(x, n, write):
+    y = x * 1.0
+    with n.nditer([y, x], op_flags=[["readwrite"], ["readonly"]]) as it:
+        while not it.finished:
+            write(it, it[1] * it[1] * it.iterindex)
+            it.iternext()
+    return (y * numpy.arange(6.0).reshape(2, 3)).sum()
+
+
+def by_item(it, value):
+    it[0] = value
+
+
+def by_element(it, value):
+    it[0][...] = value
+
+
+def by_value(it, value):
+    it.value[0][...] += value
+
+
 VISITS = {
+    "written by item": lambda x, n: written(x, n, by_item),
+    "written by element": lambda x, n: written(x, n, by_element),
+    "written by value": lambda x, n: written(x, n, by_value),
     "index": lambda x, n: moved(x, n, ["c_index"], "index", 4),
     "index by columns": lambda x, n: moved(x, n, ["f_index"], "index", 4),
     "multi_index": lambda x, n: moved(x, n, ["multi_index"], "multi_index", (1, 2)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy
@@ -48,6 +49,19 @@ def test_the_order_is_numpys(program: Callable[..., Any], shape: tuple[int, ...]
     for place in numpy.ndindex(shape):
         slope = (weights[once == x[place]] + 2 * weights[again == x[place]]).sum()
         assert found[place] == pytest.approx(slope, abs=1e-14)
+
+
+@pytest.mark.parametrize("name", ["Generator", "RandomState"])
+def test_parameters_are_numpys(name: str) -> None:
+    ours, theirs = vars(getattr(np.random, name)), getattr(numpy.random, name)
+    methods = [method for method in ours if not method.startswith("_") and hasattr(theirs, method)]
+    assert "permutation" in methods
+    for method in methods:
+        found, expected = (
+            [(x.name, x.kind, x.default) for x in signature(owner[method]).parameters.values()]
+            for owner in (ours, vars(theirs))
+        )
+        assert found == expected
 
 
 #: Draws and rearrangements of a traced array by a generator.

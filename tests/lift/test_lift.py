@@ -5,6 +5,7 @@ from __future__ import annotations
 import colorsys
 import copy
 import dataclasses
+import importlib
 import importlib.util
 import inspect
 import math
@@ -295,6 +296,17 @@ def test_a_traced_call_is_not_remembered(package: Any) -> None:
     te.grad(lambda x: f(0.5, (1, (x,))))(0.5)
     assert f.cache_info().currsize == 0
     assert f(0.5) == f(0.5) and f.cache_info().hits == 1
+
+
+@pytest.mark.parametrize(
+    "options", ["lru_cache", "lru_cache()", "lru_cache(3)", "lru_cache(None)", "lru_cache(8, True)", "cache"]
+)
+def test_memories_have_their_options(package: Any, options: str) -> None:
+    package({"memo": f"import functools, math\n@functools.{options}\ndef f(x): return math.sin(x)"})
+    plain, lifted = importlib.import_module("memo").f, te.lift("memo").f
+    for x in (1, 2, 3, 1.0, 4, 1):
+        assert lifted(x) == plain(x) and lifted.cache_info() == plain.cache_info()
+    assert lifted.cache_parameters() == plain.cache_parameters()
 
 
 def test_lifting_in_threads_gives_one_twin(package: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 from typing import Any
 
@@ -55,6 +56,37 @@ def test_callable_objects_and_dispatching_functions_are_lifted() -> None:
         return math.exp(x)
 
     assert te.grad(te.lift(inner))(0.0) == 1.0
+
+
+#: How a class holds an attribute `p`, and how an instance is made of it.
+HOLDERS = {
+    "slots": ("class A:\n    __slots__ = ('p', 'unset')\n", "made(A(), p=2.5)"),
+    "slots of a base": ("class B:\n    __slots__ = ('p',)\nclass A(B):\n    __slots__ = ()\n", "made(A(), p=2.5)"),
+    "slots and attributes": ("class B:\n    __slots__ = ('p',)\nclass A(B):\n    pass\n", "made(A(), p=2.5, q=1.0)"),
+    "one slot": ("class A:\n    __slots__ = 'p'\n", "made(A(), p=2.5)"),
+    "attributes": ("class A:\n    pass\n", "made(A(), p=2.5)"),
+    "a number": ("class A(float):\n    __slots__ = ('p',)\n", "made(A(0.5), p=2.5)"),
+    "a text": ("class A(str):\n    __slots__ = ('p',)\n", "made(A('a'), p=2.5)"),
+    "a tuple": ("class A(tuple):\n    pass\n", "made(A((1.0, 2.0)), p=2.5)"),
+    "an exception": ("class A(ValueError):\n    __slots__ = ('p',)\n", "made(A('no'), p=2.5)"),
+}
+#: What instances do: a call and a method, which see the attributes and compute with functions of `math`.
+ACTIONS = (
+    "    def __call__(self, x): return math.sin(x) * self.p\n    def times(self, x): return math.exp(x) * self.p\n"
+    "    def name(self): return str(self) if isinstance(self, (str, float)) else ''\n"
+)
+MADE = "import math\ndef made(it, **items):\n    for name in items: setattr(it, name, items[name])\n    return it\n"
+
+
+@pytest.mark.parametrize("name", HOLDERS)
+def test_instances_keep_what_they_hold(name: str, package: Any) -> None:
+    classes, instance = HOLDERS[name]
+    package({"holders": f"{MADE}{classes}{ACTIONS}one = {instance}\n"})
+    one = importlib.import_module("holders").one
+    assert te.grad(te.lift(one.times))(0.3) == pytest.approx(math.exp(0.3) * 2.5, rel=1e-15)
+    called = te.lift(one.__call__ if isinstance(one, str) else one)  # a text is a name
+    assert te.grad(called)(0.3) == pytest.approx(math.cos(0.3) * 2.5, rel=1e-15)
+    assert te.lift(one.name)() == one.name()
 
 
 def test_functions_in_tuples_are_replaced_and_others_are_named() -> None:

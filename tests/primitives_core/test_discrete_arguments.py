@@ -29,6 +29,7 @@ FORMS = {
     "one": 1,
     "zero": 0,
     "True": True,
+    "False": False,
     "numpy's False": np.False_,
     "one in a list": [1],
     "column": [[1], [0]],

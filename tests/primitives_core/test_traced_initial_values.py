@@ -1,4 +1,4 @@
-"""Extremes with a traced initial value, which is one more operand; angles with their option by position."""
+"""Extremes with a traced initial value, which is one more operand; traced periods; angles by position."""
 
 import itertools
 from collections.abc import Callable
@@ -24,21 +24,38 @@ CALLS: dict[str, Callable[..., Any]] = {
 }
 
 
+PERIODS: dict[str, Callable[..., Any]] = {
+    "unwrap": lambda a, s: np.unwrap(9.0 * a, period=s),
+    "unwrap columns": lambda a, s: np.unwrap(9.0 * a, None, 0, period=s),
+    "unwrap large steps": lambda a, s: np.unwrap(9.0 * a, discont=3.0, period=s),
+}
+
+
+@pytest.mark.parametrize("period", [0.7, 1.9, 9.0])
+@pytest.mark.parametrize("name", PERIODS)
+def test_periods(name: str, period: float) -> None:
+    check(PERIODS[name], period, 1e-6)
+
+
 @pytest.mark.parametrize("initial", [-7.0, 0.7, 1.8, 9.0])
 @pytest.mark.parametrize("name", CALLS)
 def test_value_and_differences(name: str, initial: float) -> None:
-    f = CALLS[name]
+    check(CALLS[name], initial, 1e-8)
+
+
+def check(f: Callable[..., Any], initial: float, atol: float) -> None:
+    """Compare with numpy's values and their differences, for each number."""
     value, pullback = te.vjp(f, X, initial)
     np.testing.assert_array_equal(value, f(X, initial))
     cotangent = np.arange(1.0, 1.0 + np.size(value)).reshape(np.shape(value))[()]
     of_x, of_initial = pullback(cotangent)
     h = 1e-6
-    assert of_initial == pytest.approx(np.sum(cotangent * (f(X, initial + h) - f(X, initial - h))) / (2 * h), abs=1e-8)
+    assert of_initial == pytest.approx(np.sum(cotangent * (f(X, initial + h) - f(X, initial - h))) / (2 * h), abs=atol)
     for place in np.ndindex(X.shape):
         step = np.zeros(X.shape)
         step[place] = h
         change = np.sum(cotangent * (f(X + step, initial) - f(X - step, initial))) / (2 * h)
-        assert of_x[place] == pytest.approx(change, abs=1e-8)
+        assert of_x[place] == pytest.approx(change, abs=atol)
 
 
 def test_degrees_by_position() -> None:

@@ -57,6 +57,7 @@ def test_sparse_jacobians_are_the_dense_ones(program: Any) -> None:
     found = te.sparse_jacobian(program)(x)
     dense = te.jacobian(program)(x)
     assert isinstance(found, sp.csr_array)
+    assert (found.indices.dtype, found.indptr.dtype) == (np.int32, np.int32)  # which SuperLU asks for
     assert found.has_sorted_indices or found.nnz == 0
     np.testing.assert_allclose(found.toarray(), dense.reshape(found.shape), rtol=1e-14, atol=1e-14)
 

@@ -12,9 +12,12 @@ import tapeengine as te
 import tapeengine.math as tm
 import tapeengine.numpy as tnp
 from tapeengine.errors import CotangentError, UnsupportedError
+from tapeengine.primitive import Primitive
 from tapeengine.sparse import monoids
 from tapeengine.sparse.monoids import Monoid, Ways
 from tapeengine.testing import check_monoid
+from tapeengine.testing.case import Case
+from tapeengine_primitives import plugin
 
 
 def scalars(x: Any, y: Any) -> Any:
@@ -53,6 +56,53 @@ def test_over_the_reals_it_is_the_backpropagator(program: Any, primals: Any) -> 
     expected = back(weights.tolist() if isinstance(program(*primals), list) else weights)
     for one, two in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-13)
+
+
+def at_first_sample(primitive: Primitive) -> tuple[Any, tuple[Any, ...]]:
+    """A primitive as a program of its differentiable arguments, and these."""
+    case = Case(primitive, 0, next(iter(primitive.samples_drawn(0))), 0)
+    moved = list(case.differentiated())
+
+    def program(*given: Any) -> Any:
+        args = dict(enumerate(case.args)) | dict(zip(moved, given, strict=True))
+        return primitive(*args.values(), **case.static)
+
+    return program, tuple(case.args[k] for k in moved)
+
+
+def test_each_primitive_over_the_reals_or_a_refusal() -> None:
+    refused = []
+    for primitive in plugin.tapeengine_primitives():
+        program, primals = at_first_sample(primitive)
+        if not primals:
+            continue
+        value, back = te.vjp(program, *primals)
+        parts = map(np.asarray, value if isinstance(value, tuple) else [value])
+        weights = np.linspace(1.0, 2.0, sum(part.size for part in parts if part.dtype.kind == "f"))
+        try:
+            found = te.backpropagate(back, weights.tolist(), monoid=monoids.reals())
+        except UnsupportedError as error:
+            refused.append(primitive.name)
+            assert "several" in str(error) if isinstance(value, tuple) else "complex" in str(error)
+            continue
+        for one, two in zip(found, back(weights.reshape(np.shape(value))), strict=True):
+            np.testing.assert_allclose(np.ravel(one), np.ravel(two), rtol=1e-6, err_msg=primitive.name)
+    assert "numpy.linalg.qr" in refused and "numpy.fft.fft" in refused and len(refused) < 20
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("reals", (6.0, -2.0)),
+        ("booleans", (True, True)),
+        ("index_sets", ({0}, {0})),
+        ("absolute", (6.0, 2.0)),
+        ("intervals", ((-6.0, 6.0), (-2.0, 2.0))),
+    ],
+)
+def test_what_a_number_contributes_to_itself(name: str, expected: Any) -> None:
+    _, back = te.vjp(lambda x, y: 3.0 * x * x - 2.0 * y, 1.0, 5.0)
+    assert te.backpropagate(back, monoid=getattr(monoids, name)()) == expected
 
 
 def test_index_sets_are_the_dependencies() -> None:
