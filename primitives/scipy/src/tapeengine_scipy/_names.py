@@ -1,6 +1,6 @@
 """The names of this package's modules: their own, those whose rule is SciPy's own code, and SciPy's other ones."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any
@@ -43,22 +43,13 @@ def _lifted_names(path: str) -> list[str]:
     return [name for name in found if hasattr(theirs, name)]
 
 
-def names_of(
-    path: str, here: dict[str, Any] | None = None, parts: Mapping[str, str] | None = None
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def names_of(path: str, here: dict[str, Any] | None = None) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` for the counterpart of SciPy's module at `path`.
 
-    What its `parts`, modules by their names, offer under SciPy's names goes to its namespace `here`, which has an
-    ``__all__``; so do the functions whose rule is SciPy's own code. A function with the name of its module is imported
-    there, as type checkers take it for the module otherwise.
+    The functions whose rule is SciPy's own code go to its namespace `here`, which has an ``__all__``.
     """
     if here is not None:
-        found = {
-            name: getattr(import_module(f"tapeengine_{path}.{part}"), name)
-            for part, names in (parts or {}).items()
-            for name in names.split()
-        }
-        found |= {name: rule(f"{path}.{name}") for name in NAMES.get(path, "").split()}
+        found = {name: rule(f"{path}.{name}") for name in NAMES[path].split()}
         here.update(found)
         here["__all__"].extend(found)
 

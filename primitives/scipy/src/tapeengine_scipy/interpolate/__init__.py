@@ -12,18 +12,16 @@ Examples
 """
 
 from tapeengine_scipy._names import names_of
+from tapeengine_scipy.interpolate.bsplines import BSpline, make_interp_spline
+from tapeengine_scipy.interpolate.fitpack import splrep
+from tapeengine_scipy.interpolate.grids import RegularGridInterpolator, interpn
+from tapeengine_scipy.interpolate.nodes import BarycentricInterpolator, KroghInterpolator
+from tapeengine_scipy.interpolate.polynomials import CubicHermiteSpline, CubicSpline, PchipInterpolator, PPoly
+from tapeengine_scipy.interpolate.samples import interp1d
 
-__all__: list[str] = []
+__all__ = [
+    "BSpline", "BarycentricInterpolator", "CubicHermiteSpline", "CubicSpline", "KroghInterpolator", "PPoly",
+    "PchipInterpolator", "RegularGridInterpolator", "interp1d", "interpn", "make_interp_spline", "splrep",
+]  # fmt: skip
 
-__getattr__, __dir__ = names_of(
-    "scipy.interpolate",
-    globals(),
-    {
-        "bsplines": "BSpline make_interp_spline",
-        "fitpack": "splrep",
-        "grids": "RegularGridInterpolator interpn",
-        "nodes": "BarycentricInterpolator KroghInterpolator",
-        "polynomials": "CubicHermiteSpline CubicSpline PchipInterpolator PPoly",
-        "samples": "interp1d",
-    },
-)
+__getattr__, __dir__ = names_of("scipy.interpolate", globals())

@@ -9,24 +9,26 @@ Examples
 """
 
 from tapeengine_scipy._names import names_of
-from tapeengine_scipy.linalg.solve import solve
+from tapeengine_scipy.linalg.construct import det, inv
+from tapeengine_scipy.linalg.decompositions import cho_factor, cholesky, eigh, lu_factor, lu_solve
+from tapeengine_scipy.linalg.eigen import eig
+from tapeengine_scipy.linalg.matrixfunctions import expm, logm, sqrtm
+from tapeengine_scipy.linalg.orthogonal import polar, qr, svd
+from tapeengine_scipy.linalg.rectangular import lstsq, norm, null_space, pinv
+from tapeengine_scipy.linalg.riccati import solve_continuous_are, solve_discrete_are
+from tapeengine_scipy.linalg.solve import cho_solve, solve, solve_triangular
+from tapeengine_scipy.linalg.structured import circulant, solve_banded, solve_toeplitz, solveh_banded, toeplitz
+from tapeengine_scipy.linalg.sylvester import solve_continuous_lyapunov, solve_sylvester
+from tapeengine_scipy.linalg.triangular import funm, lu, schur
 
-__all__ = ["solve"]
+__all__ = [
+    "cho_factor", "cho_solve", "cholesky", "circulant", "det", "eig", "eigh", "expm",
+    "funm", "inv", "logm", "lstsq", "lu", "lu_factor", "lu_solve", "norm", "null_space", "pinv", "polar", "qr",
+    "schur", "solve", "solve_banded", "solve_continuous_are", "solve_continuous_lyapunov",
+    "solve_discrete_are", "solve_lyapunov", "solve_sylvester", "solve_toeplitz", "solve_triangular", "solveh_banded",
+    "sqrtm", "svd", "toeplitz",
+]  # fmt: skip
 
-__getattr__, __dir__ = names_of(
-    "scipy.linalg",
-    globals(),
-    {
-        "construct": "det inv",
-        "decompositions": "cho_factor cholesky eigh lu_factor lu_solve",
-        "eigen": "eig",
-        "matrixfunctions": "expm logm sqrtm",
-        "orthogonal": "polar qr svd",
-        "rectangular": "lstsq norm null_space pinv",
-        "riccati": "solve_continuous_are solve_discrete_are",
-        "solve": "cho_solve solve_triangular",
-        "structured": "circulant solve_banded solve_toeplitz solveh_banded toeplitz",
-        "sylvester": "solve_continuous_lyapunov solve_lyapunov solve_sylvester",
-        "triangular": "funm lu schur",
-    },
-)
+solve_lyapunov = solve_continuous_lyapunov
+
+__getattr__, __dir__ = names_of("scipy.linalg", globals())

@@ -116,6 +116,3 @@ def solve_continuous_lyapunov(a: Any, q: Any) -> Any:
     array([[2.]])
     """
     return solve_sylvester(a, conjugate_transpose(a), q)
-
-
-solve_lyapunov = solve_continuous_lyapunov

@@ -14,17 +14,26 @@ array([10.,  1.])
 
 from tapeengine_scipy._names import names_of
 from tapeengine_scipy.sparse import linalg
-
-__all__ = ["linalg"]
-
-__getattr__, __dir__ = names_of(
-    "scipy.sparse",
-    globals(),
-    {
-        "diagonals": "diags diags_array",
-        "matrix": """
-            SparseArray coo_array coo_matrix csc_array csc_matrix csr_array csr_matrix dia_array dia_matrix issparse
-            isspmatrix matmul with_data
-        """,
-    },
+from tapeengine_scipy.sparse.diagonals import diags, diags_array
+from tapeengine_scipy.sparse.matrix import (
+    SparseArray,
+    coo_array,
+    coo_matrix,
+    csc_array,
+    csc_matrix,
+    csr_array,
+    csr_matrix,
+    dia_array,
+    dia_matrix,
+    issparse,
+    isspmatrix,
+    matmul,
+    with_data,
 )
+
+__all__ = [
+    "SparseArray", "coo_array", "coo_matrix", "csc_array", "csc_matrix", "csr_array", "csr_matrix", "dia_array",
+    "dia_matrix", "diags", "diags_array", "issparse", "isspmatrix", "linalg", "matmul", "with_data",
+]  # fmt: skip
+
+__getattr__, __dir__ = names_of("scipy.sparse")

@@ -11,18 +11,39 @@ Examples
 """
 
 from tapeengine_scipy._names import names_of
-
-__all__: list[str] = []
-
-__getattr__, __dir__ = names_of(
-    "scipy.stats",
-    globals(),
-    {
-        "continuous": """
-            beta cauchy chi2 expon f gamma genextreme gumbel_l gumbel_r halfnorm invgamma laplace logistic lognorm norm
-            pareto rayleigh skewnorm t uniform vonmises weibull_max weibull_min
-        """,
-        "discrete": "bernoulli binom geom nbinom poisson",
-        "multivariate": "dirichlet multinomial multivariate_normal multivariate_t wishart",
-    },
+from tapeengine_scipy.stats.continuous import (
+    beta,
+    cauchy,
+    chi2,
+    expon,
+    f,
+    gamma,
+    genextreme,
+    gumbel_l,
+    gumbel_r,
+    halfnorm,
+    invgamma,
+    laplace,
+    logistic,
+    lognorm,
+    norm,
+    pareto,
+    rayleigh,
+    skewnorm,
+    t,
+    uniform,
+    vonmises,
+    weibull_max,
+    weibull_min,
 )
+from tapeengine_scipy.stats.discrete import bernoulli, binom, geom, nbinom, poisson
+from tapeengine_scipy.stats.multivariate import dirichlet, multinomial, multivariate_normal, multivariate_t, wishart
+
+__all__ = [
+    "bernoulli", "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "f", "gamma", "genextreme", "geom",
+    "gumbel_l", "gumbel_r", "halfnorm", "invgamma", "laplace", "logistic", "lognorm", "multinomial",
+    "multivariate_normal", "multivariate_t", "nbinom", "norm", "pareto", "poisson", "rayleigh", "skewnorm", "t",
+    "uniform", "vonmises", "weibull_max", "weibull_min", "wishart",
+]  # fmt: skip
+
+__getattr__, __dir__ = names_of("scipy.stats", globals())
