@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 
 from ...language.nodes import Transformer, child_nodes, every_node
 from ...language.traverse import Names
-from ..analyses.ownership import READING
+from ..analyses.ownership import READING, VIEWS
 from ..names.syntax import load, statements
 from ..names.uses import assigned, handed, jumps, read_by
 from .procedures import Changed, Of, Procedures, given_to
@@ -21,6 +21,8 @@ from .procedures import Changed, Of, Procedures, given_to
 Statements = list[ast.stmt]
 #: Stands for the lists that a called function may read.
 CALLED = " called"
+#: Functions that take all elements of an iterator at once.
+CONSUMING = frozenset("sum list tuple max min sorted".split())
 #: Expressions that evaluate some of their parts conditionally or repeatedly.
 SOMETIMES = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 
@@ -131,7 +133,8 @@ class Plain(Transformer):
         A name that the expression also reads before it binds it stays where it is.
         """
         taker = Taker(node, self.names, self.procedures.of, self.reads)
-        return taker.bound, taker.visit(node)
+        rest = taker.visit(node)
+        return self.visited(taker.bound) if any(isinstance(s, ast.For) for s in taker.bound) else taker.bound, rest
 
     visit_Return = visit_AnnAssign = of_value
 
@@ -261,7 +264,7 @@ class OutOfOrder(Exception):
         why: str = "changes a variable, and is not always called here, or after a use",
         advice: str = "call it in a statement of its own",
     ) -> None:
-        super().__init__(f"{ast.unparse(node.func)} {why}")
+        super().__init__(f"{ast.unparse(node.func).strip()} {why}")
         self.node, self.advice = node, advice
 
 
@@ -296,6 +299,8 @@ def held_besides(call: ast.Call, changed: Changed, reads: Mapping[str, Collectio
                 continue
             case ast.Subscript(value=ast.Name(), slice=index) if not isinstance(index, ast.Slice):
                 pending.append(index)
+            case ast.Attribute(ast.Name(), attr) if attr not in VIEWS:  # no array in a record is changed in place
+                continue
             case _:
                 pending += child_nodes(node)
     return found
@@ -348,6 +353,8 @@ class Taker(Transformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Take a popped element out, unless something before it stays and the list was read there."""
         before = set(self.seen)
+        for each in node.args if getattr(node.func, "id", "") in CONSUMING else ():
+            each.is_consumed = True  # type: ignore[attr-defined]
         node.args = [self.visit(a) for a in node.args]
         if changed := self.procedure(node):
             node.keywords = [self.visit(k) for k in node.keywords]
@@ -386,6 +393,23 @@ class Taker(Transformer):
         self.seen = {*before, *(given[n] for n in given if n == changed.gives)}  # the arguments are read there
         return ast.copy_location(ast.Name(given.get(changed.gives, targets[0]), ast.Load()), node)
 
+    def in_loop(self, node: Any) -> ast.expr | None:
+        """Write a comprehension whose calls change variables that nothing before it reads as a loop before it."""
+        calls = [n for n in every_node(node) if isinstance(n, ast.Call)]
+        changing = [(n, changed) for n in calls if (changed := self.procedure(n))]
+        names = {getattr(a, "id", "") for n, changed in changing for a in given_to(n, changed).values()}
+        names.update(*(changed.around for _, changed in changing))
+        if not changing or self.seen.intersection((*names, CALLED)):
+            return None
+        name = self.names("made")
+        loop: Any = statements(f"{name}.append(_)", node, _=node.elt)[0]
+        for each in reversed(node.generators):
+            for test in reversed(each.ifs):
+                loop = ast.copy_location(ast.If(test, [loop], []), node)
+            loop = ast.copy_location(ast.For(each.target, each.iter, [loop], []), node)
+        self.bound += [*statements(f"{name} = []", node), loop]
+        return load(name, node)
+
     def variable(self, arg: ast.expr) -> str:
         """Give the name of a variable argument; any other expression is first assigned to a new name."""
         if isinstance(arg, ast.Name):
@@ -409,6 +433,8 @@ class Taker(Transformer):
             node.left, node.comparators[0] = self.visit(node.left), self.visit(node.comparators[0])
         elif isinstance(node, ast.ListComp | ast.GeneratorExp) and not self.is_stopped:
             node.generators[0].iter = self.visit(node.generators[0].iter)
+            if (isinstance(node, ast.ListComp) or hasattr(node, "is_consumed")) and (found := self.in_loop(node)):
+                return found
         if isinstance(node, SOMETIMES) or is_chain(node):
             for call in (n for n in every_node(node) if isinstance(n, ast.Call) and self.procedure(n)):
                 raise OutOfOrder(call)

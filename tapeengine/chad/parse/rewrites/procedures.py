@@ -14,8 +14,11 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from inspect import getattr_static
 from types import FunctionType
 from typing import Any
+
+from numpy import ndarray
 
 from ....naming import attribute_of, names_in
 from ....recursion import deep
@@ -23,7 +26,7 @@ from ...language.in_language import FUNCTIONS
 from ...language.nodes import Transformer, every_node
 from ...language.signatures import defaults_of, source_of
 from ..analyses.outputs import Filling
-from ..analyses.ownership import Facts, Walk, same
+from ..analyses.ownership import Facts, Walk, named_values, same
 from ..names.callees import is_plain, library_name
 from ..names.constants import global_names
 from ..names.defaults import keep_defaults
@@ -89,7 +92,9 @@ class Procedures:
         nodes = every_node(tree)
         stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
-        self.bound = {*stored, *(n.name for n in inner), *(n.arg for n in nodes if isinstance(n, ast.arg))}
+        given = {n.arg for n in nodes if isinstance(n, ast.arg)}
+        self.bound = {*stored, *(n.name for n in inner), *given}
+        self.by_class(tree, nodes, given, stored)
         self.declared = {name for n in inner for name in nonlocals(n)}
         once = [n for n in inner if [*stored, *(other.name for other in inner)].count(n.name) == 1]
         values = used_as_values(nodes)
@@ -103,6 +108,33 @@ class Procedures:
             self.local = {name: each for name, each in found.items() if each}
         for name, each in self.local.items():
             hand_back(functions[name], each)
+
+    def by_class(self, tree: ast.AST, nodes: Sequence[ast.AST], given: set[str], stored: Sequence[str]) -> None:
+        """Write ``r.move(dt)``, and ``r(dt)``, as a call of the function of r's class if that changes r.
+
+        Calls of one class make r; or it is a parameter, and one class has this method, which reading confirms.
+        """
+        made: dict[str, list[ast.expr]] = {}
+        for name, value in named_values(tree):
+            if isinstance(value, ast.Call) and root(value.func) == OWN:
+                given = {*given, name}
+            elif isinstance(value, ast.Call) and root(value.func) not in self.bound:
+                made.setdefault(name, []).append(value.func)
+        alone = {id(n.value) for n in nodes if isinstance(n, ast.Expr)}
+        for call in (n for n in nodes if isinstance(n, ast.Call)):
+            record, method = getattr(call.func, "value", call.func), getattr(call.func, "attr", "__call__")
+            name = getattr(record, "id", "")
+            is_made = name in made and len(made[name]) == stored.count(name) and name not in given
+            classes = {ast.unparse(f): named_outside(f, self.outer) for f in made[name]} if is_made else {}
+            if name in given and id(call) not in alone and not any(hasattr(t, method) for t in (list, dict, ndarray)):
+                classes = {n: x for n, x in self.outer.items() if isinstance(x, type) and hasattr(x, method)}
+            found = {getattr_static(x, method, None) if isinstance(x, type) else None for x in classes.values()}
+            function = found.pop() if len(found) == 1 else None
+            changed = handing_back(function)
+            if changed and (id(call) not in alone or changed[1].given != changed[1].parameters[:1]):
+                called = f"{MARK}{min(classes)}.{method}"
+                self.outer[called], call.func = function, load(called, call)
+                call.args.insert(0, record)
 
     def of(self, node: ast.AST) -> Changed | None:
         """Give what the function changes that an expression calls."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -212,7 +213,13 @@ def no_views_among(p: Parser, node: ast.Assign) -> None:
 
 
 def check_handed(p: Parser, node: ast.Assign, env: Env) -> None:
-    """Refuse a call that changes what something else may refer to."""
+    """Refuse a call that changes what something else may refer to, or of another method than the text shows."""
+    call: Any = node.value
+    function = getattr(p.outer.get(call.func.id), "made_of", lambda: None)()
+    if "." in getattr(function, "__qualname__", "").rpartition("<locals>.")[2]:
+        cls = p.class_of(env.get(getattr(call.args[0], "id", "")))
+        if inspect.getattr_static(cls, function.__name__, None) is not function:
+            p.on_duals(node, f"it is not known which {function.__name__} is called here", "call it in a statement")
     for name in handed(node):
         in_place.own_or_refuse(p, node, name)
         if numeric.rank(getattr(env.get(name), "type", UNIT)) < 2:
@@ -232,8 +239,9 @@ def check_result(p: Parser, node: ast.Assign, term: Term) -> None:
     if term.type == UNIT:
         what = "with these arguments this call is not in the language, or always raises an error"
         p.error(node, what, "write a loop")
-    of = term.type.items[0] if isinstance(term.type, Product) and term.type.items else UNIT
-    if is_used and of not in (FLOAT, INT, BOOL, UNIT, NEVER):
+    of, *changed = term.type.items if isinstance(term.type, Product) and term.type.items else [UNIT]
+    is_apart = all(map(p.is_record, changed)) and not p.has_records(of)  # no array in a record is changed in place
+    if is_used and of not in (FLOAT, INT, BOOL, UNIT, NEVER) and not is_apart:
         what = f"{', '.join(handed(node))} is changed by this call, and its value may be the same array"
         p.on_duals(node, what, "return numbers, or the changed array itself and nothing else")
 
