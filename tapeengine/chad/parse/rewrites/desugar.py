@@ -156,8 +156,7 @@ class Plain(Transformer):
         place = ast.unparse(row)
         made: Any = statements(f"{place} = {place} + [{ast.unparse(item)}]", node)[0]
         made.targets[0].is_longer_row = True
-        parts = [self.visit_Assign(s) for s in (*before, made)]
-        return [s for part in parts for s in (part if isinstance(part, list) else [part])]
+        return self.visited([*before, made])
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Write ``a = b = v`` as ``a = v`` and ``b = a``, which are names of one object."""
@@ -500,6 +499,6 @@ def loaded(target: ast.expr) -> ast.expr:
     """Write the target of a loop as an expression."""
     found = copy.deepcopy(target)
     for part in every_node(found):
-        if isinstance(part, ast.Name | ast.Tuple | ast.List | ast.Starred):
+        if hasattr(part, "ctx"):
             part.ctx = ast.Load()
     return found

@@ -92,9 +92,8 @@ class Procedures:
         nodes = every_node(tree)
         stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
-        given = {n.arg for n in nodes if isinstance(n, ast.arg)}
-        self.bound = {*stored, *(n.name for n in inner), *given}
-        self.by_class(tree, nodes, given, stored)
+        self.bound = {*stored, *(n.name for n in inner), *(n.arg for n in nodes if isinstance(n, ast.arg))}
+        self.by_class(tree, nodes)
         self.declared = {name for n in inner for name in nonlocals(n)}
         once = [n for n in inner if [*stored, *(other.name for other in inner)].count(n.name) == 1]
         values = used_as_values(nodes)
@@ -109,31 +108,27 @@ class Procedures:
         for name, each in self.local.items():
             hand_back(functions[name], each)
 
-    def by_class(self, tree: ast.AST, nodes: Sequence[ast.AST], given: set[str], stored: Sequence[str]) -> None:
+    def by_class(self, tree: ast.FunctionDef, nodes: Sequence[ast.AST]) -> None:
         """Write ``r.move(dt)``, and ``r(dt)``, as a call of the function of r's class if that changes r.
 
-        Calls of one class make r; or it is a parameter, and one class has this method, which reading confirms.
+        Calls of a class make r, or only one class has this method; reading confirms it.
         """
-        made: dict[str, list[ast.expr]] = {}
+        made, alone = dict[str, list[ast.expr]](), {id(n.value) for n in nodes if isinstance(n, ast.Expr)}
         for name, value in named_values(tree):
-            if isinstance(value, ast.Call) and root(value.func) == OWN:
-                given = {*given, name}
-            elif isinstance(value, ast.Call) and root(value.func) not in self.bound:
+            if isinstance(value, ast.Call) and root(value.func) not in (*self.bound, OWN):
                 made.setdefault(name, []).append(value.func)
-        alone = {id(n.value) for n in nodes if isinstance(n, ast.Expr)}
         for call in (n for n in nodes if isinstance(n, ast.Call)):
             record, method = getattr(call.func, "value", call.func), getattr(call.func, "attr", "__call__")
-            name = getattr(record, "id", "")
-            is_made = name in made and len(made[name]) == stored.count(name) and name not in given
-            classes = {ast.unparse(f): named_outside(f, self.outer) for f in made[name]} if is_made else {}
-            if name in given and id(call) not in alone and not any(hasattr(t, method) for t in (list, dict, ndarray)):
-                classes = {n: x for n, x in self.outer.items() if isinstance(x, type) and hasattr(x, method)}
-            found = {getattr_static(x, method, None) if isinstance(x, type) else None for x in classes.values()}
-            function = found.pop() if len(found) == 1 else None
+            name, is_used = getattr(record, "id", ""), id(call) not in alone
+            is_free = is_used and name in self.bound and not any(hasattr(cls, method) for cls in (list, dict, ndarray))
+            classes = [(ast.unparse(f), named_outside(f, self.outer)) for f in made.get(name, ())]
+            classes = classes or [*(self.outer.items() if is_free else ())]
+            found = {getattr_static(x, method): n for n, x in classes if isinstance(x, type) and hasattr(x, method)}
+            function, where = found.popitem() if len(found) == 1 else (None, "")
             changed = handing_back(function)
-            if changed and (id(call) not in alone or changed[1].given != changed[1].parameters[:1]):
-                called = f"{MARK}{min(classes)}.{method}"
-                self.outer[called], call.func = function, load(called, call)
+            if changed and (is_used or changed[1].given != changed[1].parameters[:1]):
+                self.outer[f"{MARK}{where}.{method}"] = function
+                call.func = load(f"{MARK}{where}.{method}", call)
                 call.args.insert(0, record)
 
     def of(self, node: ast.AST) -> Changed | None:

@@ -50,6 +50,7 @@ from ..operations.raising import failing, guarded, may_be_none, unguarded
 from ..operations.state import COPIES, Parser
 from ..operations.type_tests import narrowing
 from ..operations.whole import in_place_of
+from ..rewrites.desugar import loaded
 from ..rewrites.procedures import handing_back
 from . import in_place
 from .fields import call_changing, changing_method, field, fields_apart, part_names, with_changes
@@ -185,7 +186,6 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
         case ast.FunctionDef():
             return local_function(p, first, env, then)
     refuse(p, first)
-    raise AssertionError
 
 
 def is_for_errors(p: Parser, call: ast.Call, env: Env) -> bool:
@@ -215,7 +215,7 @@ def no_views_among(p: Parser, node: ast.Assign) -> None:
 def check_handed(p: Parser, node: ast.Assign, env: Env) -> None:
     """Refuse a call that changes what something else may refer to, or of another method than the text shows."""
     call: Any = node.value
-    function = getattr(p.outer.get(call.func.id), "made_of", lambda: None)()
+    function: Any = getattr(p.outer.get(call.func.id), "made_of", lambda: None)()
     if "." in getattr(function, "__qualname__", "").rpartition("<locals>.")[2]:
         cls = p.class_of(env.get(getattr(call.args[0], "id", "")))
         if inspect.getattr_static(cls, function.__name__, None) is not function:
@@ -418,9 +418,19 @@ def augmented(
     p: Parser, node: ast.AugAssign, target: ast.expr, op: ast.operator, value: ast.expr, env: Env, then: Rest
 ) -> Term:
     """``x += e`` is ``x = x + e``."""
+    again = ast.copy_location(ast.BinOp(loaded(target), op, value), node)
+
+    def plus(old: Any) -> Term:
+        if hasattr(p.class_of(old), f"__i{DUNDERS.get(type(op), '')}__"):
+            what = f"{ast.unparse(target)} has a method for this operator, which may change it"
+            p.error(node, what, "write x = x + y")
+        return expression(p, again, env)
+
     if isinstance(target, ast.Subscript) and in_place.changed_name(target) is not None:
 
         def changed(old: Term) -> Term:
+            if p.class_of(old) is not None:
+                return plus(old)
             given = expression(p, value, env)
             operand = in_place_of(p, old, given)
             if isinstance(old.type, Array):
@@ -429,18 +439,14 @@ def augmented(
 
         return in_place.element(p, target, changed, env, then, op, value)
     if isinstance(target, ast.Attribute):
-        plus = lambda old: numeric.binary(p, node, op, old, expression(p, value, env))  # noqa: E731
         return field(p, target, plus, env, then, is_augmented=True)
     if not isinstance(target, ast.Name):
         p.error(target, "this cannot be changed in place", in_place.instead(target, op, value))
     if isinstance(getattr(env.get(target.id), "type", None), Array):
         in_place.own_or_refuse(p, node, target.id, target)
         in_place.no_views(p, node, target.id, env[target.id])
-    variable = load(target.id, target)
-    binop = ast.copy_location(ast.BinOp(variable, op, value), node)
-    new, before = expression(p, binop, env), env.get(target.id)
-    if hasattr(p.class_of(before), f"__i{DUNDERS.get(type(op), '')}__"):
-        p.error(node, f"{target.id} has a method for this operator, which may change it", "write x = x + y")
+    variable, before = load(target.id, target), env.get(target.id)
+    new = plus(before)
     if isinstance(before, Term) and isinstance(before.type, Array):
         held_type(p, node, variable, before.type, new.type)
         if not p.as_list(target) and p.single_axes.of(before) - p.single_axes.of(new):

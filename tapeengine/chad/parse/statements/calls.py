@@ -247,8 +247,10 @@ def with_named(p: Parser, node: ast.Call, spread: ast.Starred | ast.keyword, env
 def as_arguments(p: Parser, node: ast.Call, spread: ast.AST, xs: Term, env: Env) -> Term:
     """Give the elements of an array as a tuple, one for each parameter that has no other argument."""
     found, of = p.static(node.func, env), parameters_of(p, node.func, env)
-    count = getattr(getattr(found, "ufunc", found), "nin", 0) if of is None else len(of.names) - of.by_name
-    count -= len(node.args) - 1
+    nin = getattr(getattr(found, "ufunc", found), "nin", 0)
+    places = list(map(str, range(nin))) if of is None else list(of.names[: len(of.names) - of.by_name])
+    places = places if class_fields(found) is None else constructor_of(found)[0]
+    count = len(places) - len(node.args) + 1 - sum(k.arg in places for k in node.keywords)
     if count < 1 or (of is not None and of.has_stars):
         p.error(spread, f"* of {show(xs.type)} in a call", "give a tuple, or the array as one argument")
     parts = parts_of(p, node, [ast.Name("_")] * count, xs)
