@@ -248,6 +248,14 @@ def bound(function: ast.FunctionDef) -> list[str]:
     return [name for name in dict.fromkeys([*assigned(function.body), *walrus(function.body)]) if name not in declared]
 
 
+def defined_once(nodes: Sequence[ast.AST]) -> dict[str, ast.FunctionDef]:
+    """Give the functions inside a function, given with its nodes, whose names get no other value."""
+    inner = [n for n in nodes[1:] if isinstance(n, ast.FunctionDef)]
+    stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    names = [*stored, *(n.name for n in inner)]
+    return {n.name: n for n in inner if names.count(n.name) == 1}
+
+
 def used_as_values(nodes: Sequence[ast.AST]) -> set[str]:
     """Give the names that stand elsewhere than in front of a call's arguments."""
     called = {id(n.func) for n in nodes if isinstance(n, ast.Call)}

@@ -25,8 +25,9 @@ from ....recursion import deep
 from ...language.in_language import FUNCTIONS
 from ...language.nodes import Transformer, every_node
 from ...language.signatures import defaults_of, source_of
+from ..analyses import ownership
 from ..analyses.outputs import Filling
-from ..analyses.ownership import Facts, Walk, named_values, same
+from ..analyses.ownership import Facts, named_values
 from ..names.callees import is_plain, library_name
 from ..names.constants import global_names
 from ..names.defaults import keep_defaults
@@ -34,7 +35,7 @@ from ..names.outside import is_numpy, named_outside, names_outside, only_of_arra
 from ..names.per_function import PerFunction
 from ..names.scopes import original, separated
 from ..names.syntax import load, statements
-from ..names.uses import OWN, assigned, inner_nodes, parameters, used_as_values, walked
+from ..names.uses import OWN, assigned, defined_once, inner_nodes, parameters, used_as_values, walked
 from .matching import Matches
 
 #: The methods that change a list, a dict or an array in place.
@@ -95,10 +96,10 @@ class Procedures:
         self.bound = {*stored, *(n.name for n in inner), *(n.arg for n in nodes if isinstance(n, ast.arg))}
         self.by_class(tree, nodes)
         self.declared = {name for n in inner for name in nonlocals(n)}
-        once = [n for n in inner if [*stored, *(other.name for other in inner)].count(n.name) == 1]
+        once = defined_once(nodes)
         values = used_as_values(nodes)
         self.local: dict[str, Changed] = {}
-        functions = {n.name: n for n in once if n.name not in values or nonlocals(n)}
+        functions = {name: n for name, n in once.items() if name not in values or nonlocals(n)}
         keep_defaults(nodes, functions, self.bound, changed_in_place)
         before = None
         while before != self.local:  # a function changes what its callees change
@@ -209,12 +210,7 @@ def kept_in(function: ast.FunctionDef, names: Sequence[str], procedures: Procedu
             call.args = [ast.Constant(None) if id(a) in given else a for a in call.args]
     outer = procedures.outer
     facts = Facts(is_numpy=is_numpy(outer), only_of_arrays=only_of_arrays(outer.values()))
-    walk = Walk(frozenset(), same(function), facts)
-    walk.reasons.update(dict.fromkeys(names))
-    for statement in function.body:
-        walk.statement(statement)
-    walk.spread(function)
-    return {name for name in names if walk.reasons.get(name)}
+    return ownership.kept_in(function, names, facts)[1]
 
 
 def gives(function: ast.FunctionDef, given: Sequence[str]) -> str:
