@@ -324,10 +324,11 @@ class Parser(Lets):
             tree = OwnFunctions(self.function, self.outer).visit(EmptyCalls(self.outer).visit(tree))
             tree = Generators(Matches(without_tails(tree), self.outer).visit(tree), self.outer).visit(tree)
             tree = with_places(Stars(tree, self.outside, is_numpy(self.outer)).visit(tree), self.outer)
+            types = {n: getattr(of, "name", "") for n, of in self.known_types().items()}
+            classes = {n: self.table.classes.get(of) for n, of in types.items()}
             if not changed:
-                types = {n: getattr(of, "name", "") for n, of in self.known_types().items()}
-                tree = own_fields(tree, self.outer, {n: self.table.classes.get(of) for n, of in types.items()})
-            plain = Plain(tree, self.outer)
+                tree = own_fields(tree, self.outer, classes)
+            plain = Plain(tree, self.outer, classes)
             tree = FunctionArguments(tree, self.outer, plain.names).visit(tree)
             tree = plain.plain(BoundInside(tree, plain.names).visit(tree))
             return with_starts(tree, plain.names, lambda name: isinstance(self.known_types().get(name), Array))

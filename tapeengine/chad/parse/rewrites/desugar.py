@@ -21,8 +21,6 @@ from .procedures import Changed, Of, Procedures, given_to
 Statements = list[ast.stmt]
 #: Stands for the lists that a called function may read.
 CALLED = " called"
-#: Functions that take all elements of an iterator at once.
-CONSUMING = frozenset("sum list tuple max min sorted".split())
 #: Expressions that evaluate some of their parts conditionally or repeatedly.
 SOMETIMES = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 
@@ -30,9 +28,9 @@ SOMETIMES = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.GeneratorExp, 
 class Plain(Transformer):
     """Rewrites a function without ``else`` on loops, ``try`` and ``:=``. The parser refuses what it leaves."""
 
-    def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
+    def __init__(self, tree: ast.FunctionDef, *outer: Any) -> None:
         self.names = Names(n.id for n in every_node(tree) if isinstance(n, ast.Name))
-        self.procedures = Procedures(tree, outer)
+        self.procedures = Procedures(tree, *outer)
         self.reads = read_by(tree)
 
     def plain(self, tree: ast.FunctionDef) -> ast.FunctionDef:
@@ -133,8 +131,7 @@ class Plain(Transformer):
         A name that the expression also reads before it binds it stays where it is.
         """
         taker = Taker(node, self.names, self.procedures.of, self.reads)
-        rest = taker.visit(node)
-        return self.visited(taker.bound) if any(isinstance(s, ast.For) for s in taker.bound) else taker.bound, rest
+        return taker.bound, taker.visit(node)
 
     visit_Return = visit_AnnAssign = of_value
 
@@ -352,8 +349,6 @@ class Taker(Transformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Take a popped element out, unless something before it stays and the list was read there."""
         before = set(self.seen)
-        for each in node.args if getattr(node.func, "id", "") in CONSUMING else ():
-            each.is_consumed = True  # type: ignore[attr-defined]
         node.args = [self.visit(a) for a in node.args]
         if changed := self.procedure(node):
             node.keywords = [self.visit(k) for k in node.keywords]
@@ -392,23 +387,6 @@ class Taker(Transformer):
         self.seen = {*before, *(given[n] for n in given if n == changed.gives)}  # the arguments are read there
         return ast.copy_location(ast.Name(given.get(changed.gives, targets[0]), ast.Load()), node)
 
-    def in_loop(self, node: Any) -> ast.expr | None:
-        """Write a comprehension whose calls change variables that nothing before it reads as a loop before it."""
-        calls = [n for n in every_node(node) if isinstance(n, ast.Call)]
-        changing = [(n, changed) for n in calls if (changed := self.procedure(n))]
-        names = {getattr(a, "id", "") for n, changed in changing for a in given_to(n, changed).values()}
-        names.update(*(changed.around for _, changed in changing))
-        if not changing or self.seen.intersection((*names, CALLED)):
-            return None
-        name = self.names("made")
-        loop: Any = statements(f"{name}.append(_)", node, _=node.elt)[0]
-        for each in reversed(node.generators):
-            for test in reversed(each.ifs):
-                loop = ast.copy_location(ast.If(test, [loop], []), node)
-            loop = ast.copy_location(ast.For(each.target, each.iter, [loop], []), node)
-        self.bound += [*statements(f"{name} = []", node), loop]
-        return load(name, node)
-
     def variable(self, arg: ast.expr) -> str:
         """Give the name of a variable argument; any other expression is first assigned to a new name."""
         if isinstance(arg, ast.Name):
@@ -432,8 +410,6 @@ class Taker(Transformer):
             node.left, node.comparators[0] = self.visit(node.left), self.visit(node.comparators[0])
         elif isinstance(node, ast.ListComp | ast.GeneratorExp) and not self.is_stopped:
             node.generators[0].iter = self.visit(node.generators[0].iter)
-            if (isinstance(node, ast.ListComp) or hasattr(node, "is_consumed")) and (found := self.in_loop(node)):
-                return found
         if isinstance(node, SOMETIMES) or is_chain(node):
             for call in (n for n in every_node(node) if isinstance(n, ast.Call) and self.procedure(n)):
                 raise OutOfOrder(call)

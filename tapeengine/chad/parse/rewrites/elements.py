@@ -14,7 +14,7 @@ import inspect
 import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from ...language.kinds import COMPUTED, NUMBER
 from ...language.nodes import Transformer, every_node
@@ -27,7 +27,7 @@ from ..names.syntax import load
 from ..names.types import class_fields, has_free_fields
 from ..names.uses import assigned, parameters
 from .classes import record_of
-from .procedures import handing_back
+from .procedures import by_function, handing_back
 from .results import Outside
 
 #: The name of the module of `dataclasses.replace`; no name of Python's begins with a space.
@@ -312,6 +312,9 @@ class Places(Transformer):
         """Change a copy of an element, and put it in its place."""
         at, one = ast.unparse(self.place(target.value)), self.names("one")
         target.value = load(one, target)
+        if isinstance(node, ast.Expr):
+            function = inspect.getattr_static(self.cls, target.attr)
+            by_function(cast(ast.Call, node.value), f"{self.cls.__name__}.{target.attr}", function, self.outer)
         first, last = syntax.statements(f"{one} = _.replace({at})\n{at} = {one}", node)
         first.value.func.value.id = MODULE  # type: ignore[attr-defined]
         return [first, self.generic_visit(node), last]

@@ -12,7 +12,7 @@ import copy
 import textwrap
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import getattr_static
 from types import FunctionType
@@ -86,7 +86,7 @@ class Procedures:
     Those outside that return what they change are added to `outer` under names of their own.
     """
 
-    def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
+    def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None, given: Any = None) -> None:
         self.outer = {} if outer is None else outer
         separated(tree)
         Filling(is_numpy(self.outer)).visit(tree)
@@ -94,7 +94,7 @@ class Procedures:
         stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
         self.bound = {*stored, *(n.name for n in inner), *(n.arg for n in nodes if isinstance(n, ast.arg))}
-        self.by_class(tree, nodes)
+        self.by_class(tree, nodes, given or {})
         self.declared = {name for n in inner for name in nonlocals(n)}
         once = defined_once(nodes)
         values = used_as_values(nodes)
@@ -109,28 +109,28 @@ class Procedures:
         for name, each in self.local.items():
             hand_back(functions[name], each)
 
-    def by_class(self, tree: ast.FunctionDef, nodes: Sequence[ast.AST]) -> None:
+    def by_class(self, tree: ast.FunctionDef, nodes: Sequence[ast.AST], given: Mapping[str, Any]) -> None:
         """Write ``r.move(dt)``, and ``r(dt)``, as a call of the function of r's class if that changes r.
 
-        Calls of a class make r, or only one class has this method; reading confirms it.
+        The parameter r is of a given class, or calls of a class make r, or only one class has this method; reading
+        confirms it.
         """
-        made, alone = dict[str, list[ast.expr]](), {id(n.value) for n in nodes if isinstance(n, ast.Expr)}
+        made = dict[str, list[ast.expr]]()
         for name, value in named_values(tree):
             if isinstance(value, ast.Call) and root(value.func) not in (*self.bound, OWN):
                 made.setdefault(name, []).append(value.func)
         for call in (n for n in nodes if isinstance(n, ast.Call)):
             record, method = getattr(call.func, "value", call.func), getattr(call.func, "attr", "__call__")
-            name, is_used = getattr(record, "id", ""), id(call) not in alone
-            is_free = is_used and name in self.bound and not any(hasattr(cls, method) for cls in (list, dict, ndarray))
+            name = getattr(record, "id", "")
+            is_free = name in self.bound and not any(hasattr(cls, method) for cls in (list, dict, ndarray))
             classes = [(ast.unparse(f), named_outside(f, self.outer)) for f in made.get(name, ())]
+            if (cls := given.get(original(name))) is not None:
+                classes = [(cls.__name__, cls)]
             classes = classes or [*(self.outer.items() if is_free else ())]
             found = {getattr_static(x, method): n for n, x in classes if isinstance(x, type) and hasattr(x, method)}
             function, where = found.popitem() if len(found) == 1 else (None, "")
-            changed = handing_back(function)
-            if changed and (is_used or changed[1].given != changed[1].parameters[:1]):
-                self.outer[f"{MARK}{where}.{method}"] = function
-                call.func = load(f"{MARK}{where}.{method}", call)
-                call.args.insert(0, record)
+            if handing_back(function):
+                by_function(call, f"{where}.{method}", function, self.outer)
 
     def of(self, node: ast.AST) -> Changed | None:
         """Give what the function changes that an expression calls."""
@@ -165,6 +165,13 @@ class Procedures:
         around_it = tuple(dict.fromkeys((*other, *captured)))
         places = tuple(names[: len(names) - len(function.args.kwonlyargs)])
         return Changed(around_it, frozenset(in_place), given, places, gives(function, given), function.name)
+
+
+def by_function(call: ast.Call, name: str, function: Any, outer: dict[str, Any]) -> None:
+    """Write ``r.move(dt)`` as a call of a function under a name of its own."""
+    outer[f"{MARK}{name}"] = function
+    record, call.func = getattr(call.func, "value", call.func), load(f"{MARK}{name}", call)
+    call.args.insert(0, record)
 
 
 def nonlocals(function: ast.FunctionDef) -> list[str]:

@@ -53,7 +53,7 @@ from ..operations.whole import in_place_of
 from ..rewrites.desugar import loaded
 from ..rewrites.procedures import handing_back
 from . import in_place
-from .fields import call_changing, changing_method, field, fields_apart, part_names, with_changes
+from .fields import field, fields_apart, part_names, with_changes
 from .leaving import BREAKS, CONTINUES, FALLS, GIVEN, HAS, RETURNS, WAY, Ends
 from .parts import held_type
 
@@ -144,9 +144,6 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             term = expression(p, call, env)
             return failing() if term.type == NEVER else p.within("unused", term, lambda _: then(env))
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=args)):
-            changed = changing_method(p, env.get(name), method)
-            if changed is not None:
-                return call_changing(p, first, name, changed, env, then)
             return in_place.method(p, first, name, method, args, env, then)
         case ast.Assign(
             targets=targets, value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="pop"), args=args)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import inspect
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...language.nodes import every_node
-from ...language.terms import MANY, Proj, Term, Tuple, Update, Var
-from ...language.types import NEVER, Array, Product, parts_of
+from ...language.terms import MANY, Term, Tuple, Update, Var
+from ...language.types import Array, Product, parts_of
 from ..analyses.ownership import changed_in
 from ..expressions.closures import is_function
 from ..names.outside import named_outside
 from ..names.types import has_free_fields
 from ..operations.functions import Env, Rest
-from ..operations.raising import failing
 from ..operations.state import Parser
-from ..rewrites.procedures import handing_back
 from .in_place import instead, own_or_refuse
 
 
@@ -112,21 +109,3 @@ def with_changes(p: Parser, node: ast.AST, each: Mapping[str, Collection[str]], 
 def is_bound(node: ast.AST) -> bool:
     """Tell whether a node binds a name."""
     return isinstance(node, ast.FunctionDef) or isinstance(getattr(node, "ctx", None), ast.Store)
-
-
-def changing_method(p: Parser, record: object, name: str) -> Any:
-    """Give the function that is a method of a record and returns the record that it changes; None for another one."""
-    cls = p.class_of(record)
-    found = handing_back(inspect.getattr_static(cls, name, None)) if has_free_fields(cls) else None
-    return found[0] if found and found[1].given == found[1].parameters[:1] else None
-
-
-def call_changing(p: Parser, node: ast.Expr, name: str, method: Any, env: Env, then: Rest) -> Term:
-    """``r.move(dt)`` where the method changes only the record: its value is not used."""
-    call = node.value
-    assert isinstance(call, ast.Call)
-    own_or_refuse(p, node, name, call.func)
-    found = p.grammar.call_method(p, call, p.callee(method), env[name], env)
-    if found.type == NEVER:
-        return failing()
-    return p.within("t", found, lambda t: p.grammar.bind(p, name, Proj(t, 1), env, then))
