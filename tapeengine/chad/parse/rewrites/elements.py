@@ -135,7 +135,7 @@ class Places(Transformer):
         self.names = Names(n.id for n in nodes if isinstance(n, ast.Name))
         self.at = {b: self.names(f"{b}_at") for b in dict.fromkeys(b for n in nodes for b in self.bound(n))}
         made = {self.made(e) for found, items in map(added, nodes) if found == name for e in items}
-        self.cls = made.pop() if len(made) == 1 else None
+        self.cls: Any = made.pop() if len(made) == 1 else None
 
     def rewritten(self, tree: ast.FunctionDef) -> ast.FunctionDef:
         """Rewrite the function; it adds records where none has a name that is used afterwards."""
@@ -222,8 +222,7 @@ class Places(Transformer):
             case ast.Attribute(value=value, ctx=ast.Store()):
                 return self.is_element(value)
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=value, attr=attr))) if self.is_element(value):
-                found = handing_back(inspect.getattr_static(self.cls, attr, None))
-                return found is not None and found[1].given == found[1].parameters[:1]
+                return handing_back(inspect.getattr_static(self.cls, attr, None)) is not None
         return False
 
     def place(self, node: ast.expr) -> ast.expr:

@@ -124,13 +124,13 @@ class Procedures:
             name = getattr(record, "id", "")
             is_free = name in self.bound and not any(hasattr(cls, method) for cls in (list, dict, ndarray))
             classes = [(ast.unparse(f), named_outside(f, self.outer)) for f in made.get(name, ())]
-            if (cls := given.get(original(name))) is not None:
-                classes = [(cls.__name__, cls)]
-            classes = classes or [*(self.outer.items() if is_free else ())]
-            found = {getattr_static(x, method): n for n, x in classes if isinstance(x, type) and hasattr(x, method)}
-            function, where = found.popitem() if len(found) == 1 else (None, "")
-            if handing_back(function):
-                by_function(call, f"{where}.{method}", function, self.outer)
+            own = given.get(original(name))
+            classes = [(own.__name__, own)] if own else classes or [*(self.outer.items() if is_free else ())]
+            classes = [(n, x) for n, x in classes if isinstance(x, type) and hasattr(x, method)]
+            found = {f: n for n, x in classes if is_plain(f := getattr_static(x, method, None))}
+            for function, where in found.items() if len(found) == 1 else ():
+                if handing_back(function):
+                    by_function(call, f"{where}.{method}", function, self.outer)
 
     def of(self, node: ast.AST) -> Changed | None:
         """Give what the function changes that an expression calls."""
@@ -158,9 +158,7 @@ class Procedures:
             kept = kept_in(function, names, self)
             given = tuple(n for n in given if n not in kept)
         captured = [n for n in in_place if n in around and n not in inside and n not in other]
-        for call in (n for n in inner_nodes(function.body) if (each := self.of(n))):
-            each = self.of(call)
-            assert each is not None
+        for each in filter(None, map(self.of, inner_nodes(function.body))):
             captured += [n for n in each.around if n not in inside and n not in (*captured, *other)]
         around_it = tuple(dict.fromkeys((*other, *captured)))
         places = tuple(names[: len(names) - len(function.args.kwonlyargs)])
