@@ -25,6 +25,7 @@ from ..names.uses import (
     handed,
     is_given_back,
     is_handed,
+    pairs,
     parameters,
     passed_on,
     renaming,
@@ -192,12 +193,8 @@ def copies(s: ast.stmt) -> bool:
 
 def named_values(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
     """Go through the assignments to one name, and to several from as many expressions."""
-    for s in every_node(function):
-        if isinstance(s, ast.Assign):
-            pairs = [(s.targets[0], s.value)]
-            if isinstance(s.targets[0], ast.Tuple) and isinstance(s.value, ast.Tuple):
-                pairs = list(zip(s.targets[0].elts, s.value.elts, strict=False))
-            yield from ((target.id, value) for target, value in pairs if isinstance(target, ast.Name))
+    found = (pair for s in every_node(function) for pair in pairs(s))
+    return ((target.id, value) for target, value in found if isinstance(target, ast.Name))
 
 
 def operands(node: ast.AST) -> list[ast.expr]:

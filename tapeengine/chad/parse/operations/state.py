@@ -305,7 +305,7 @@ class Parser(Lets):
         of_arrays = only_of_arrays((*self.outer.values(), *self.table.classes.values()))
         of_kinds = self.is_fresh, of_arrays, self.kinds.is_of_record
         facts = Facts(self.is_copy, is_numpy(self.outer), self.makes_record, *of_kinds)
-        self.inner = defined_once(every_node(self.tree))
+        self.inner = defined_once(self.tree)
         self.shared = shared(self.tree, facts)
         self.changes = Changes(self.tree)
         self.grids = grids(self.changes, self.is_copy, self.is_list, self.is_array)
@@ -324,8 +324,7 @@ class Parser(Lets):
             tree = OwnFunctions(self.function, self.outer).visit(EmptyCalls(self.outer).visit(tree))
             tree = Generators(Matches(without_tails(tree), self.outer).visit(tree), self.outer).visit(tree)
             tree = with_places(Stars(tree, self.outside, is_numpy(self.outer)).visit(tree), self.outer)
-            types = {n: getattr(of, "name", "") for n, of in self.known_types().items()}
-            classes = {n: self.table.classes.get(of) for n, of in types.items()}
+            classes = {n: self.table.classes.get(getattr(of, "name", "")) for n, of in self.known_types().items()}
             if not changed:
                 tree = own_fields(tree, self.outer, classes)
             plain = Plain(tree, self.outer, classes)

@@ -35,7 +35,7 @@ from ..names.outside import is_numpy, named_outside, names_outside, only_of_arra
 from ..names.per_function import PerFunction
 from ..names.scopes import original, separated
 from ..names.syntax import load, statements
-from ..names.uses import OWN, assigned, defined_once, inner_nodes, parameters, used_as_values, walked
+from ..names.uses import OWN, assigned, defined_once, inner_nodes, parameters, stored, used_as_values, walked
 from .matching import Matches
 
 #: The methods that change a list, a dict or an array in place.
@@ -91,12 +91,11 @@ class Procedures:
         separated(tree)
         Filling(is_numpy(self.outer)).visit(tree)
         nodes = every_node(tree)
-        stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
-        self.bound = {*stored, *(n.name for n in inner), *(n.arg for n in nodes if isinstance(n, ast.arg))}
+        self.bound = {*stored(tree), *(n.name for n in inner), *(n.arg for n in nodes if isinstance(n, ast.arg))}
         self.by_class(tree, nodes, given or {})
         self.declared = {name for n in inner for name in nonlocals(n)}
-        once = defined_once(nodes)
+        once = defined_once(tree)
         values = used_as_values(nodes)
         self.local: dict[str, Changed] = {}
         functions = {name: n for name, n in once.items() if name not in values or nonlocals(n)}

@@ -213,10 +213,10 @@ def check_handed(p: Parser, node: ast.Assign, env: Env) -> None:
     """Refuse a call that changes what something else may refer to, or of another method than the text shows."""
     call: Any = node.value
     function: Any = getattr(p.outer.get(call.func.id), "made_of", lambda: None)()
-    if "." in getattr(function, "__qualname__", "").rpartition("<locals>.")[2]:
-        cls = p.class_of(env.get(getattr(call.args[0], "id", "")))
-        if inspect.getattr_static(cls, function.__name__, None) is not function:
-            p.on_duals(node, f"it is not known which {function.__name__} is called here", "call it in a statement")
+    record = env.get(getattr(call.args[0], "id", "")) if call.args else None
+    is_method = "." in getattr(function, "__qualname__", "").rpartition("<locals>.")[2]
+    if is_method and inspect.getattr_static(p.class_of(record), function.__name__, None) is not function:
+        p.on_duals(node, f"it is not known which {function.__name__} is called here", "call it in a statement")
     for name in handed(node):
         in_place.own_or_refuse(p, node, name)
         if numeric.rank(getattr(env.get(name), "type", UNIT)) < 2:
@@ -419,8 +419,7 @@ def augmented(
 
     def plus(old: Any) -> Term:
         if hasattr(p.class_of(old), f"__i{DUNDERS.get(type(op), '')}__"):
-            what = f"{ast.unparse(target)} has a method for this operator, which may change it"
-            p.error(node, what, "write x = x + y")
+            p.error(node, f"{ast.unparse(target)} has a method for this operator that may change it", "write x = x + y")
         return expression(p, again, env)
 
     if isinstance(target, ast.Subscript) and in_place.changed_name(target) is not None:

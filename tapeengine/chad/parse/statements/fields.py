@@ -61,8 +61,9 @@ def with_fields(p: Parser, given: Mapping[str, tuple[ast.AST, Term]], record: Te
 def changed_fields(p: Parser, statements: Sequence[ast.stmt], env: Env) -> dict[str, dict[str, None]]:
     """For each variable of which statements change only fields, give these fields."""
     nodes = [n for s in statements for n in every_node(s)]
-    bound = [getattr(n, "id", getattr(n, "name", "")) for n in nodes if is_bound(n)]
-    others, found = Counter([*changed_in(statements), *bound]), defaultdict[str, dict[str, None]](dict)
+    bound = [n for n in nodes if isinstance(getattr(n, "ctx", n), ast.Store | ast.FunctionDef)]
+    names = [getattr(n, "id", getattr(n, "name", "")) for n in bound]
+    others, found = Counter([*changed_in(statements), *names]), defaultdict[str, dict[str, None]](dict)
     for n in nodes:
         match n:
             case ast.Attribute(value=ast.Name(id=name), attr=attr, ctx=ast.Store()):
@@ -104,8 +105,3 @@ def with_changes(p: Parser, node: ast.AST, each: Mapping[str, Collection[str]], 
     given = {field: (node, env[f"{name}.{field}"]) for field in fields}
     record = with_fields(p, given, env[name])
     return p.grammar.bind(p, name, record, env, lambda env: with_changes(p, node, dict(others), env, then))
-
-
-def is_bound(node: ast.AST) -> bool:
-    """Tell whether a node binds a name."""
-    return isinstance(node, ast.FunctionDef) or isinstance(getattr(node, "ctx", None), ast.Store)
