@@ -25,7 +25,7 @@ class Linear:
         self.w = w
 
     def __call__(self, x):
-        return self.w @ x
+        return self.w * x
 
 
 class Base(ABC):
@@ -66,7 +66,7 @@ def an_activation(x, y):
 @COMPILED(0.7, 0.4)
 def layers(x, y):
     h = np.array([x, y])
-    for layer in [Linear(np.array([[x, 1.0], [y, -x]])), Tanh(), Linear(np.eye(2) * y), Tanh()]:
+    for layer in [Linear(np.array([x, 2.0])), Tanh(), Linear(np.ones(2) * y), Tanh()]:
         h = layer(h)
     return h[0] * h[1]
 
