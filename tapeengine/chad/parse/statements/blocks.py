@@ -415,12 +415,11 @@ def augmented(
     p: Parser, node: ast.AugAssign, target: ast.expr, op: ast.operator, value: ast.expr, env: Env, then: Rest
 ) -> Term:
     """``x += e`` is ``x = x + e``."""
-    again = ast.copy_location(ast.BinOp(loaded(target), op, value), node)
 
     def plus(old: Any) -> Term:
         if hasattr(p.class_of(old), f"__i{DUNDERS.get(type(op), '')}__"):
             p.error(node, f"{ast.unparse(target)} has a method for this operator that may change it", "write x = x + y")
-        return expression(p, again, env)
+        return expression(p, ast.copy_location(ast.BinOp(loaded(target), op, value), node), env)
 
     if isinstance(target, ast.Subscript) and in_place.changed_name(target) is not None:
 
