@@ -9,7 +9,7 @@ elements may be read, and it may be iterated over, measured, summed or returned.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -25,9 +25,11 @@ from ..names.uses import (
     handed,
     is_given_back,
     is_handed,
+    pairs,
     parameters,
     passed_on,
     renaming,
+    walked,
 )
 from .aliases import changes
 from .liveness import changed_after
@@ -96,6 +98,26 @@ def shared(function: ast.FunctionDef, facts: Facts = Facts()) -> Mapping[str, st
             walk.statement(statement)
     walk.spread(function)
     return walk.reasons
+
+
+def kept_in(function: ast.FunctionDef, names: Iterable[str], facts: Facts) -> tuple[Walk, set[str]]:
+    """Give which of some names a function may store elsewhere, or has another name for, with what found them."""
+    walk = Walk(frozenset(), same(function), facts)
+    walk.reasons.update(dict.fromkeys(names))
+    for statement in function.body:
+        walk.statement(statement)
+    walk.spread(function)
+    return walk, {name for name in names if walk.reasons.get(name)}
+
+
+def gives_new(function: ast.FunctionDef, facts: Facts) -> bool:
+    """Tell whether a function gives only arrays that numpy or an operator makes, and that nothing else holds."""
+    values = [s.value for s in walked(function.body) if isinstance(s, ast.Return) and s.value is not None]
+    names = {v.id for v in values if isinstance(v, ast.Name)}
+    own = names.intersection(bound(function)).difference(a.arg for a in parameters(function.args))
+    walk, kept = kept_in(function, own, facts)
+    made = [v for n, v in named_values(function) if n in names] + [v for v in values if not isinstance(v, ast.Name)]
+    return names == own - kept and all(isinstance(v, ast.BinOp) or walk.by_numpy(v) for v in made)
 
 
 def rebound(function: ast.FunctionDef) -> list[str]:
@@ -171,12 +193,8 @@ def copies(s: ast.stmt) -> bool:
 
 def named_values(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
     """Go through the assignments to one name, and to several from as many expressions."""
-    for s in every_node(function):
-        if isinstance(s, ast.Assign):
-            pairs = [(s.targets[0], s.value)]
-            if isinstance(s.targets[0], ast.Tuple) and isinstance(s.value, ast.Tuple):
-                pairs = list(zip(s.targets[0].elts, s.value.elts, strict=False))
-            yield from ((target.id, value) for target, value in pairs if isinstance(target, ast.Name))
+    found = (pair for s in every_node(function) for pair in pairs(s))
+    return ((target.id, value) for target, value in found if isinstance(target, ast.Name))
 
 
 def operands(node: ast.AST) -> list[ast.expr]:
@@ -212,8 +230,7 @@ class Walk:
     def find_arrays(self, function: ast.FunctionDef) -> None:
         """Find the names that only refer to arrays that numpy makes: to assign to parts of one copies the value."""
         stores = [n.id for n in every_node(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-        calls = [(name, value.func) for name, value in named_values(function) if isinstance(value, ast.Call)]
-        made = [name for name, called in calls if self.computes(called, MAKING | COMPUTING)]
+        made = [name for name, value in named_values(function) if self.by_numpy(value)]
         given = {a.arg for f in every_node(function) if isinstance(f, ast.FunctionDef) for a in parameters(f.args)}
         self.arrays = frozenset(name for name in made if made.count(name) == stores.count(name)) - given
         written = [name for name, value in named_values(function) if isinstance(value, ast.Lambda)]
@@ -324,6 +341,10 @@ class Walk:
             return False
         is_new = function.attr in names or isinstance(getattr(numpy, function.attr, None), numpy.ufunc)
         return is_new and self.facts.is_numpy(ast.unparse(function.value).removesuffix(".linalg"))
+
+    def by_numpy(self, value: ast.expr) -> bool:
+        """Tell whether the value of an expression is an array that numpy makes."""
+        return isinstance(value, ast.Call) and self.computes(value.func, MAKING | COMPUTING)
 
     def uses(self, statement: ast.stmt, keeps: bool) -> None:
         """Record the uses of variables in a statement's own expressions that store an array elsewhere."""

@@ -79,9 +79,9 @@ def assigned(statements: Sequence[ast.stmt]) -> list[str]:
             case ast.FunctionDef(name=name):
                 found.append(name)
             case ast.Assign(targets=targets):
-                found += [name for target in targets for name in _stored(target)]
+                found += [name for target in targets for name in stored(target)]
             case ast.AnnAssign(target=target) | ast.AugAssign(target=target) | ast.For(target=target):
-                found += _stored(target)
+                found += stored(target)
     return list(dict.fromkeys(found))
 
 
@@ -92,7 +92,7 @@ def walrus(statements: Sequence[ast.AST]) -> Iterator[str]:
     return (node.target.id for node in inner_nodes(statements) if isinstance(node, ast.NamedExpr))
 
 
-def _stored(target: ast.expr) -> list[str]:
+def stored(target: ast.AST) -> list[str]:
     """Give the names that a target binds."""
     if isinstance(target, ast.Name):
         return [target.id]
@@ -202,6 +202,16 @@ def renamed_once(function: ast.FunctionDef) -> Mapping[str, ast.expr]:
     return {target: ast.Name(value, ast.Load()) for target, value in pairs}
 
 
+def pairs(s: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """Give the targets of an assignment with the expressions of their values."""
+    match s:
+        case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)) if len(targets) == len(values):
+            return list(zip(targets, values, strict=True))
+        case ast.Assign([target], value):
+            return [(target, value)]
+    return []
+
+
 def exchanged(statement: ast.AST) -> Mapping[str, str]:
     """Give for each name of ``a, b = b, a`` the one whose value it gets; nothing for another statement."""
     match statement:
@@ -246,6 +256,13 @@ def bound(function: ast.FunctionDef) -> list[str]:
     declared = {name for s in function.body if isinstance(s, ast.Nonlocal) for name in s.names}
     declared.update(a.arg for a in parameters(function.args) if is_around(a))
     return [name for name in dict.fromkeys([*assigned(function.body), *walrus(function.body)]) if name not in declared]
+
+
+def defined_once(function: ast.FunctionDef) -> dict[str, ast.FunctionDef]:
+    """Give the functions inside a function whose names get no other value."""
+    inner = [n for n in every_node(function) if isinstance(n, ast.FunctionDef) and n is not function]
+    names = [*stored(function), *(n.name for n in inner)]
+    return {n.name: n for n in inner if names.count(n.name) == 1}
 
 
 def used_as_values(nodes: Sequence[ast.AST]) -> set[str]:

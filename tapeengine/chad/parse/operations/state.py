@@ -81,7 +81,7 @@ from ..analyses.aliases import aliases
 from ..analyses.iterators import VIEWS, consumed, place_of
 from ..analyses.lists import Kinds
 from ..analyses.liveness import live_after
-from ..analyses.ownership import Facts, shared
+from ..analyses.ownership import Facts, gives_new, shared
 from ..analyses.rectangles import Changes, grids, views
 from ..analyses.single_axes import SingleAxes
 from ..analyses.whole_arrays import Passed, Wanted
@@ -106,7 +106,7 @@ from ..names.types import (
     is_vague,
     redefines,
 )
-from ..names.uses import parameters, renamed_once
+from ..names.uses import defined_once, parameters, renamed_once
 from ..rewrites.classes import maker_of, record_of
 from ..rewrites.desugar import BoundInside, OutOfOrder, Plain
 from ..rewrites.elements import with_places
@@ -116,7 +116,7 @@ from ..rewrites.generators import Generators
 from ..rewrites.matching import Matches
 from ..rewrites.own_fields import own_fields
 from ..rewrites.own_functions import OwnFunctions
-from ..rewrites.procedures import MARK, hand_back, hands_back, original_name
+from ..rewrites.procedures import MARK, hand_back, hands_back, original_name, text_of
 from ..rewrites.queues import with_starts
 from ..rewrites.raising import without_tails
 from ..rewrites.results import Outside
@@ -303,8 +303,9 @@ class Parser(Lets):
         self.aliases = aliases(self.tree, self.live_after)
         self.kinds = Kinds(self.tree, Outside(self.outer, (self.function,), self.known_types(), self.table.classes))
         of_arrays = only_of_arrays((*self.outer.values(), *self.table.classes.values()))
-        of_kinds = self.kinds.is_fresh, of_arrays, self.kinds.is_of_record
+        of_kinds = self.is_fresh, of_arrays, self.kinds.is_of_record
         facts = Facts(self.is_copy, is_numpy(self.outer), self.makes_record, *of_kinds)
+        self.inner = defined_once(self.tree)
         self.shared = shared(self.tree, facts)
         self.changes = Changes(self.tree)
         self.grids = grids(self.changes, self.is_copy, self.is_list, self.is_array)
@@ -323,10 +324,10 @@ class Parser(Lets):
             tree = OwnFunctions(self.function, self.outer).visit(EmptyCalls(self.outer).visit(tree))
             tree = Generators(Matches(without_tails(tree), self.outer).visit(tree), self.outer).visit(tree)
             tree = with_places(Stars(tree, self.outside, is_numpy(self.outer)).visit(tree), self.outer)
+            classes = {n: self.table.classes.get(getattr(of, "name", "")) for n, of in self.known_types().items()}
             if not changed:
-                types = {n: getattr(of, "name", "") for n, of in self.known_types().items()}
-                tree = own_fields(tree, self.outer, {n: self.table.classes.get(of) for n, of in types.items()})
-            plain = Plain(tree, self.outer)
+                tree = own_fields(tree, self.outer, classes)
+            plain = Plain(tree, self.outer, classes)
             tree = FunctionArguments(tree, self.outer, plain.names).visit(tree)
             tree = plain.plain(BoundInside(tree, plain.names).visit(tree))
             return with_starts(tree, plain.names, lambda name: isinstance(self.known_types().get(name), Array))
@@ -359,6 +360,14 @@ class Parser(Lets):
         """Tell whether a function makes a new record of a class whose fields can be assigned."""
         found = None if root(function) in self.local_names else named_outside(function, self.outer)
         return found is dataclasses.replace or has_free_fields(record_of(found))
+
+    def is_fresh(self, call: ast.Call) -> bool | None:
+        """Do the same as `Kinds.is_fresh`, also by the text of a function that gives arrays of numpy."""
+        found = None if root(call.func) in self.local_names else named_outside(call.func, self.outer)
+        tree = text_of(found) if is_plain(found) else self.inner.get(root(call.func))
+        outer = names_outside(found) if is_plain(found) else self.outer
+        known = self.kinds.is_fresh(call)
+        return (known is None and tree is not None and gives_new(tree, Facts(is_numpy=is_numpy(outer)))) or known
 
     def consumes(self, call: ast.Call) -> bool:
         """Tell whether a call is of a function of Python's that takes the elements of its arguments."""

@@ -16,6 +16,8 @@ from abc import ABCMeta
 from functools import lru_cache
 from typing import Any
 
+from ....structure import is_made_by_python
+from ...language.in_language import no_fields
 from ...language.nodes import Transformer, every_node
 from ...language.traverse import Names
 from ..names.callees import is_plain
@@ -100,6 +102,7 @@ def made_by(cls: Any) -> Any:
     """Do the same, also for a class of which there are no objects of its own."""
     is_class = type(cls) in (type, ABCMeta) and not dataclasses.is_dataclass(cls)
     init: Any = getattr(cls, "__init__", None) if is_class else None
+    init = no_fields if init is object.__init__ and is_made_by_python(cls) else init
     own = ("__new__", "__setattr__", "__getattribute__", "__getattr__", "__post_init__")
     if not is_plain(init) or any(hasattr(cls, n) and getattr(cls, n) is not getattr(object, n, None) for n in own):
         return None
@@ -114,7 +117,7 @@ def made_by(cls: Any) -> Any:
     except ValueError:  # another use of the record
         return None
     found = fields.found
-    is_sure = found and set(found.values()).issubset(surely_assigned(tree.body))
+    is_sure = set(found.values()).issubset(surely_assigned(tree.body))
     if not is_sure or jumps(tree.body) or any(hasattr(cls, f) for f in found):
         return None
     return compiled(tree, init, cls, fields)
@@ -123,7 +126,7 @@ def made_by(cls: Any) -> Any:
 def class_above(cls: type, init: Any) -> type | None:
     """Give the class that ``super()`` means in the constructor of a class; None if it has others above it there."""
     line = cls.__mro__
-    after = 1 + next(k for k, each in enumerate(line) if vars(each).get("__init__") is init)
+    after = 1 + next((k for k, each in enumerate(line) if vars(each).get("__init__") is init), 0)
     return line[after] if line[after:] == line[after].__mro__ else None
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 
 from ...language.nodes import Transformer, child_nodes, every_node
 from ...language.traverse import Names
-from ..analyses.ownership import READING
+from ..analyses.ownership import READING, VIEWS
 from ..names.syntax import load, statements
 from ..names.uses import assigned, handed, jumps, read_by
 from .procedures import Changed, Of, Procedures, given_to
@@ -28,9 +28,9 @@ SOMETIMES = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.GeneratorExp, 
 class Plain(Transformer):
     """Rewrites a function without ``else`` on loops, ``try`` and ``:=``. The parser refuses what it leaves."""
 
-    def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
+    def __init__(self, tree: ast.FunctionDef, *outer: Any) -> None:
         self.names = Names(n.id for n in every_node(tree) if isinstance(n, ast.Name))
-        self.procedures = Procedures(tree, outer)
+        self.procedures = Procedures(tree, *outer)
         self.reads = read_by(tree)
 
     def plain(self, tree: ast.FunctionDef) -> ast.FunctionDef:
@@ -153,8 +153,7 @@ class Plain(Transformer):
         place = ast.unparse(row)
         made: Any = statements(f"{place} = {place} + [{ast.unparse(item)}]", node)[0]
         made.targets[0].is_longer_row = True
-        parts = [self.visit_Assign(s) for s in (*before, made)]
-        return [s for part in parts for s in (part if isinstance(part, list) else [part])]
+        return self.visited([*before, made])
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Write ``a = b = v`` as ``a = v`` and ``b = a``, which are names of one object."""
@@ -261,7 +260,7 @@ class OutOfOrder(Exception):
         why: str = "changes a variable, and is not always called here, or after a use",
         advice: str = "call it in a statement of its own",
     ) -> None:
-        super().__init__(f"{ast.unparse(node.func)} {why}")
+        super().__init__(f"{ast.unparse(node.func).strip()} {why}")
         self.node, self.advice = node, advice
 
 
@@ -296,6 +295,8 @@ def held_besides(call: ast.Call, changed: Changed, reads: Mapping[str, Collectio
                 continue
             case ast.Subscript(value=ast.Name(), slice=index) if not isinstance(index, ast.Slice):
                 pending.append(index)
+            case ast.Attribute(ast.Name(), attr) if attr not in VIEWS:  # no array in a record is changed in place
+                continue
             case _:
                 pending += child_nodes(node)
     return found
@@ -474,6 +475,6 @@ def loaded(target: ast.expr) -> ast.expr:
     """Write the target of a loop as an expression."""
     found = copy.deepcopy(target)
     for part in every_node(found):
-        if isinstance(part, ast.Name | ast.Tuple | ast.List | ast.Starred):
+        if hasattr(part, "ctx"):
             part.ctx = ast.Load()
     return found

@@ -14,7 +14,7 @@ import inspect
 import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from ...language.kinds import COMPUTED, NUMBER
 from ...language.nodes import Transformer, every_node
@@ -27,7 +27,7 @@ from ..names.syntax import load
 from ..names.types import class_fields, has_free_fields
 from ..names.uses import assigned, parameters
 from .classes import record_of
-from .procedures import handing_back
+from .procedures import by_function, handing_back
 from .results import Outside
 
 #: The name of the module of `dataclasses.replace`; no name of Python's begins with a space.
@@ -135,7 +135,7 @@ class Places(Transformer):
         self.names = Names(n.id for n in nodes if isinstance(n, ast.Name))
         self.at = {b: self.names(f"{b}_at") for b in dict.fromkeys(b for n in nodes for b in self.bound(n))}
         made = {self.made(e) for found, items in map(added, nodes) if found == name for e in items}
-        self.cls = made.pop() if len(made) == 1 else None
+        self.cls: Any = made.pop() if len(made) == 1 else None
 
     def rewritten(self, tree: ast.FunctionDef) -> ast.FunctionDef:
         """Rewrite the function; it adds records where none has a name that is used afterwards."""
@@ -222,8 +222,7 @@ class Places(Transformer):
             case ast.Attribute(value=value, ctx=ast.Store()):
                 return self.is_element(value)
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=value, attr=attr))) if self.is_element(value):
-                found = handing_back(inspect.getattr_static(self.cls, attr, None))
-                return found is not None and found[1].given == found[1].parameters[:1]
+                return handing_back(inspect.getattr_static(self.cls, attr, None)) is not None
         return False
 
     def place(self, node: ast.expr) -> ast.expr:
@@ -312,6 +311,9 @@ class Places(Transformer):
         """Change a copy of an element, and put it in its place."""
         at, one = ast.unparse(self.place(target.value)), self.names("one")
         target.value = load(one, target)
+        if isinstance(node, ast.Expr):
+            function = inspect.getattr_static(self.cls, target.attr)
+            by_function(cast(ast.Call, node.value), f"{self.cls.__name__}.{target.attr}", function, self.outer)
         first, last = syntax.statements(f"{one} = _.replace({at})\n{at} = {one}", node)
         first.value.func.value.id = MODULE  # type: ignore[attr-defined]
         return [first, self.generic_visit(node), last]

@@ -12,18 +12,22 @@ import copy
 import textwrap
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import getattr_static
 from types import FunctionType
 from typing import Any
+
+from numpy import ndarray
 
 from ....naming import attribute_of, names_in
 from ....recursion import deep
 from ...language.in_language import FUNCTIONS
 from ...language.nodes import Transformer, every_node
 from ...language.signatures import defaults_of, source_of
+from ..analyses import ownership
 from ..analyses.outputs import Filling
-from ..analyses.ownership import Facts, Walk, same
+from ..analyses.ownership import Facts, named_values
 from ..names.callees import is_plain, library_name
 from ..names.constants import global_names
 from ..names.defaults import keep_defaults
@@ -31,7 +35,7 @@ from ..names.outside import is_numpy, named_outside, names_outside, only_of_arra
 from ..names.per_function import PerFunction
 from ..names.scopes import original, separated
 from ..names.syntax import load, statements
-from ..names.uses import OWN, assigned, inner_nodes, parameters, used_as_values, walked
+from ..names.uses import OWN, assigned, defined_once, inner_nodes, parameters, stored, used_as_values, walked
 from .matching import Matches
 
 #: The methods that change a list, a dict or an array in place.
@@ -82,19 +86,19 @@ class Procedures:
     Those outside that return what they change are added to `outer` under names of their own.
     """
 
-    def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
+    def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None, given: Any = None) -> None:
         self.outer = {} if outer is None else outer
         separated(tree)
         Filling(is_numpy(self.outer)).visit(tree)
         nodes = every_node(tree)
-        stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
-        self.bound = {*stored, *(n.name for n in inner), *(n.arg for n in nodes if isinstance(n, ast.arg))}
+        self.bound = {*stored(tree), *(n.name for n in inner), *(n.arg for n in nodes if isinstance(n, ast.arg))}
+        self.by_class(tree, nodes, given or {})
         self.declared = {name for n in inner for name in nonlocals(n)}
-        once = [n for n in inner if [*stored, *(other.name for other in inner)].count(n.name) == 1]
+        once = defined_once(tree)
         values = used_as_values(nodes)
         self.local: dict[str, Changed] = {}
-        functions = {n.name: n for n in once if n.name not in values or nonlocals(n)}
+        functions = {name: n for name, n in once.items() if name not in values or nonlocals(n)}
         keep_defaults(nodes, functions, self.bound, changed_in_place)
         before = None
         while before != self.local:  # a function changes what its callees change
@@ -103,6 +107,29 @@ class Procedures:
             self.local = {name: each for name, each in found.items() if each}
         for name, each in self.local.items():
             hand_back(functions[name], each)
+
+    def by_class(self, tree: ast.FunctionDef, nodes: Sequence[ast.AST], given: Mapping[str, Any]) -> None:
+        """Write ``r.move(dt)``, and ``r(dt)``, as a call of the function of r's class if that changes r.
+
+        The parameter r is of a given class, or calls of a class make r, or only one class has this method; reading
+        confirms it.
+        """
+        made = dict[str, list[ast.expr]]()
+        for name, value in named_values(tree):
+            if isinstance(value, ast.Call) and root(value.func) not in (*self.bound, OWN):
+                made.setdefault(name, []).append(value.func)
+        for call in (n for n in nodes if isinstance(n, ast.Call)):
+            record, method = getattr(call.func, "value", call.func), getattr(call.func, "attr", "__call__")
+            name = getattr(record, "id", "")
+            is_free = name in self.bound and not any(hasattr(cls, method) for cls in (list, dict, ndarray))
+            classes = [(ast.unparse(f), named_outside(f, self.outer)) for f in made.get(name, ())]
+            own = given.get(original(name))
+            classes = [(own.__name__, own)] if own else classes or [*(self.outer.items() if is_free else ())]
+            classes = [(n, x) for n, x in classes if isinstance(x, type) and hasattr(x, method)]
+            found = {f: n for n, x in classes if is_plain(f := getattr_static(x, method, None))}
+            for function, where in found.items() if len(found) == 1 else ():
+                if handing_back(function):
+                    by_function(call, f"{where}.{method}", function, self.outer)
 
     def of(self, node: ast.AST) -> Changed | None:
         """Give what the function changes that an expression calls."""
@@ -130,13 +157,18 @@ class Procedures:
             kept = kept_in(function, names, self)
             given = tuple(n for n in given if n not in kept)
         captured = [n for n in in_place if n in around and n not in inside and n not in other]
-        for call in (n for n in inner_nodes(function.body) if (each := self.of(n))):
-            each = self.of(call)
-            assert each is not None
+        for each in filter(None, map(self.of, inner_nodes(function.body))):
             captured += [n for n in each.around if n not in inside and n not in (*captured, *other)]
         around_it = tuple(dict.fromkeys((*other, *captured)))
         places = tuple(names[: len(names) - len(function.args.kwonlyargs)])
         return Changed(around_it, frozenset(in_place), given, places, gives(function, given), function.name)
+
+
+def by_function(call: ast.Call, name: str, function: Any, outer: dict[str, Any]) -> None:
+    """Write ``r.move(dt)`` as a call of a function under a name of its own."""
+    outer[f"{MARK}{name}"] = function
+    record, call.func = getattr(call.func, "value", call.func), load(f"{MARK}{name}", call)
+    call.args.insert(0, record)
 
 
 def nonlocals(function: ast.FunctionDef) -> list[str]:
@@ -182,12 +214,7 @@ def kept_in(function: ast.FunctionDef, names: Sequence[str], procedures: Procedu
             call.args = [ast.Constant(None) if id(a) in given else a for a in call.args]
     outer = procedures.outer
     facts = Facts(is_numpy=is_numpy(outer), only_of_arrays=only_of_arrays(outer.values()))
-    walk = Walk(frozenset(), same(function), facts)
-    walk.reasons.update(dict.fromkeys(names))
-    for statement in function.body:
-        walk.statement(statement)
-    walk.spread(function)
-    return {name for name in names if walk.reasons.get(name)}
+    return ownership.kept_in(function, names, facts)[1]
 
 
 def gives(function: ast.FunctionDef, given: Sequence[str]) -> str:

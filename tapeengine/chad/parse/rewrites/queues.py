@@ -17,7 +17,7 @@ from ..analyses.aliases import changes
 from ..analyses.ownership import READING
 from ..analyses.rectangles import PLACES
 from ..names import syntax
-from ..names.uses import OWN, assigned, inner_nodes, parameters
+from ..names.uses import OWN, assigned, inner_nodes, pairs, parameters
 
 
 class NoQueue(Exception):
@@ -54,16 +54,6 @@ def popped(value: ast.expr) -> str:
         case ast.Call(ast.Attribute(ast.Name(name), "pop"), [ast.Constant(value=place)]) if type(place) is int:
             return "" if place else name
     return ""
-
-
-def pairs(s: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
-    """Give the targets of an assignment with the expressions of their values."""
-    match s:
-        case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)) if len(targets) == len(values):
-            return list(zip(targets, values, strict=True))
-        case ast.Assign([target], value):
-            return [(target, value)]
-    return []
 
 
 def cut(target: ast.expr, value: ast.expr) -> str:

@@ -230,4 +230,4 @@ def of_record(cls: Any) -> Results:
     """Give the kind of what a class makes of its arguments, and the names of these."""
     fields = class_fields(cls) or ()
     kind: Kind = TupleOf(tuple(Given(frozenset({(name, ())})) for name in fields), tuple(fields), cls)
-    return (kind, tuple(fields)) if fields else NOTHING
+    return (kind, tuple(fields)) if class_fields(cls) is not None else NOTHING

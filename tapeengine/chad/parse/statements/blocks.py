@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -49,9 +50,10 @@ from ..operations.raising import failing, guarded, may_be_none, unguarded
 from ..operations.state import COPIES, Parser
 from ..operations.type_tests import narrowing
 from ..operations.whole import in_place_of
+from ..rewrites.desugar import loaded
 from ..rewrites.procedures import handing_back
 from . import in_place
-from .fields import call_changing, changing_method, field, fields_apart, part_names, with_changes
+from .fields import field, fields_apart, part_names, with_changes
 from .leaving import BREAKS, CONTINUES, FALLS, GIVEN, HAS, RETURNS, WAY, Ends
 from .parts import held_type
 
@@ -142,9 +144,6 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             term = expression(p, call, env)
             return failing() if term.type == NEVER else p.within("unused", term, lambda _: then(env))
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=args)):
-            changed = changing_method(p, env.get(name), method)
-            if changed is not None:
-                return call_changing(p, first, name, changed, env, then)
             return in_place.method(p, first, name, method, args, env, then)
         case ast.Assign(
             targets=targets, value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="pop"), args=args)
@@ -184,7 +183,6 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
         case ast.FunctionDef():
             return local_function(p, first, env, then)
     refuse(p, first)
-    raise AssertionError
 
 
 def is_for_errors(p: Parser, call: ast.Call, env: Env) -> bool:
@@ -212,7 +210,13 @@ def no_views_among(p: Parser, node: ast.Assign) -> None:
 
 
 def check_handed(p: Parser, node: ast.Assign, env: Env) -> None:
-    """Refuse a call that changes what something else may refer to."""
+    """Refuse a call that changes what something else may refer to, or of another method than the text shows."""
+    call: Any = node.value
+    function: Any = getattr(p.outer.get(call.func.id), "made_of", lambda: None)()
+    record = env.get(getattr(call.args[0], "id", "")) if call.args else None
+    is_method = "." in getattr(function, "__qualname__", "").rpartition("<locals>.")[2]
+    if is_method and inspect.getattr_static(p.class_of(record), function.__name__, None) is not function:
+        p.on_duals(node, f"it is not known which {function.__name__} is called here", "call it in a statement")
     for name in handed(node):
         in_place.own_or_refuse(p, node, name)
         if numeric.rank(getattr(env.get(name), "type", UNIT)) < 2:
@@ -232,8 +236,9 @@ def check_result(p: Parser, node: ast.Assign, term: Term) -> None:
     if term.type == UNIT:
         what = "with these arguments this call is not in the language, or always raises an error"
         p.error(node, what, "write a loop")
-    of = term.type.items[0] if isinstance(term.type, Product) and term.type.items else UNIT
-    if is_used and of not in (FLOAT, INT, BOOL, UNIT, NEVER):
+    of, *changed = term.type.items if isinstance(term.type, Product) and term.type.items else [UNIT]
+    is_apart = all(map(p.is_record, changed)) and not p.has_records(of)  # no array in a record is changed in place
+    if is_used and of not in (FLOAT, INT, BOOL, UNIT, NEVER) and not is_apart:
         what = f"{', '.join(handed(node))} is changed by this call, and its value may be the same array"
         p.on_duals(node, what, "return numbers, or the changed array itself and nothing else")
 
@@ -410,9 +415,17 @@ def augmented(
     p: Parser, node: ast.AugAssign, target: ast.expr, op: ast.operator, value: ast.expr, env: Env, then: Rest
 ) -> Term:
     """``x += e`` is ``x = x + e``."""
+
+    def plus(old: Any) -> Term:
+        if hasattr(p.class_of(old), f"__i{DUNDERS.get(type(op), '')}__"):
+            p.error(node, f"{ast.unparse(target)} has a method for this operator that may change it", "write x = x + y")
+        return expression(p, ast.copy_location(ast.BinOp(loaded(target), op, value), node), env)
+
     if isinstance(target, ast.Subscript) and in_place.changed_name(target) is not None:
 
         def changed(old: Term) -> Term:
+            if p.class_of(old) is not None:
+                return plus(old)
             given = expression(p, value, env)
             operand = in_place_of(p, old, given)
             if isinstance(old.type, Array):
@@ -421,18 +434,14 @@ def augmented(
 
         return in_place.element(p, target, changed, env, then, op, value)
     if isinstance(target, ast.Attribute):
-        plus = lambda old: numeric.binary(p, node, op, old, expression(p, value, env))  # noqa: E731
         return field(p, target, plus, env, then, is_augmented=True)
     if not isinstance(target, ast.Name):
         p.error(target, "this cannot be changed in place", in_place.instead(target, op, value))
     if isinstance(getattr(env.get(target.id), "type", None), Array):
         in_place.own_or_refuse(p, node, target.id, target)
         in_place.no_views(p, node, target.id, env[target.id])
-    variable = load(target.id, target)
-    binop = ast.copy_location(ast.BinOp(variable, op, value), node)
-    new, before = expression(p, binop, env), env.get(target.id)
-    if hasattr(p.class_of(before), f"__i{DUNDERS.get(type(op), '')}__"):
-        p.error(node, f"{target.id} has a method for this operator, which may change it", "write x = x + y")
+    variable, before = load(target.id, target), env.get(target.id)
+    new = plus(before)
     if isinstance(before, Term) and isinstance(before.type, Array):
         held_type(p, node, variable, before.type, new.type)
         if not p.as_list(target) and p.single_axes.of(before) - p.single_axes.of(new):

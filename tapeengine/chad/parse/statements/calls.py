@@ -247,8 +247,10 @@ def with_named(p: Parser, node: ast.Call, spread: ast.Starred | ast.keyword, env
 def as_arguments(p: Parser, node: ast.Call, spread: ast.AST, xs: Term, env: Env) -> Term:
     """Give the elements of an array as a tuple, one for each parameter that has no other argument."""
     found, of = p.static(node.func, env), parameters_of(p, node.func, env)
-    count = getattr(getattr(found, "ufunc", found), "nin", 0) if of is None else len(of.names) - of.by_name
-    count -= len(node.args) - 1
+    names = () if of is None else of.names[: len(of.names) - of.by_name]
+    places = names if class_fields(found) is None else constructor_of(found)[0]
+    count = len(places) or getattr(getattr(found, "ufunc", found), "nin", 0)
+    count += 1 - len(node.args) - sum(k.arg in places for k in node.keywords)
     if count < 1 or (of is not None and of.has_stars):
         p.error(spread, f"* of {show(xs.type)} in a call", "give a tuple, or the array as one argument")
     parts = parts_of(p, node, [ast.Name("_")] * count, xs)
@@ -557,7 +559,7 @@ def apply_value(p: Parser, node: ast.AST, f: Term, args: Sequence[Term]) -> Term
         args = with_defaults(args, opened(of_variable).parameters)
         numeric.wanted(p, node, args, len(f.type.code.parameters.types))
         return Let(of_variable, f, call_closure(p, node, of_variable, args))
-    if is_choice(f.type):
+    if is_choice(f.type) or p.table.options(f.type) is not None:
         given = [p.fresh("x", a.type) for a in args]
         chosen = of_each_option(p, node, f, lambda own: apply_value(p, node, own, given))
         return lets(zip(given, args, strict=True), chosen)

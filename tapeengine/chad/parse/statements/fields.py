@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import inspect
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...language.nodes import every_node
-from ...language.terms import MANY, Proj, Term, Tuple, Update, Var
-from ...language.types import NEVER, Array, Product, parts_of
+from ...language.terms import MANY, Term, Tuple, Update, Var
+from ...language.types import Array, Product, parts_of
 from ..analyses.ownership import changed_in
 from ..expressions.closures import is_function
 from ..names.outside import named_outside
 from ..names.types import has_free_fields
 from ..operations.functions import Env, Rest
-from ..operations.raising import failing
 from ..operations.state import Parser
-from ..rewrites.procedures import handing_back
 from .in_place import instead, own_or_refuse
 
 
@@ -64,8 +61,9 @@ def with_fields(p: Parser, given: Mapping[str, tuple[ast.AST, Term]], record: Te
 def changed_fields(p: Parser, statements: Sequence[ast.stmt], env: Env) -> dict[str, dict[str, None]]:
     """For each variable of which statements change only fields, give these fields."""
     nodes = [n for s in statements for n in every_node(s)]
-    bound = [getattr(n, "id", getattr(n, "name", "")) for n in nodes if is_bound(n)]
-    others, found = Counter([*changed_in(statements), *bound]), defaultdict[str, dict[str, None]](dict)
+    bound = [n for n in nodes if isinstance(getattr(n, "ctx", n), ast.Store | ast.FunctionDef)]
+    names = [getattr(n, "id", getattr(n, "name", "")) for n in bound]
+    others, found = Counter([*changed_in(statements), *names]), defaultdict[str, dict[str, None]](dict)
     for n in nodes:
         match n:
             case ast.Attribute(value=ast.Name(id=name), attr=attr, ctx=ast.Store()):
@@ -107,26 +105,3 @@ def with_changes(p: Parser, node: ast.AST, each: Mapping[str, Collection[str]], 
     given = {field: (node, env[f"{name}.{field}"]) for field in fields}
     record = with_fields(p, given, env[name])
     return p.grammar.bind(p, name, record, env, lambda env: with_changes(p, node, dict(others), env, then))
-
-
-def is_bound(node: ast.AST) -> bool:
-    """Tell whether a node binds a name."""
-    return isinstance(node, ast.FunctionDef) or isinstance(getattr(node, "ctx", None), ast.Store)
-
-
-def changing_method(p: Parser, record: object, name: str) -> Any:
-    """Give the function that is a method of a record and returns the record that it changes; None for another one."""
-    cls = p.class_of(record)
-    found = handing_back(inspect.getattr_static(cls, name, None)) if has_free_fields(cls) else None
-    return found[0] if found and found[1].given == found[1].parameters[:1] else None
-
-
-def call_changing(p: Parser, node: ast.Expr, name: str, method: Any, env: Env, then: Rest) -> Term:
-    """``r.move(dt)`` where the method changes only the record: its value is not used."""
-    call = node.value
-    assert isinstance(call, ast.Call)
-    own_or_refuse(p, node, name, call.func)
-    found = p.grammar.call_method(p, call, p.callee(method), env[name], env)
-    if found.type == NEVER:
-        return failing()
-    return p.within("t", found, lambda t: p.grammar.bind(p, name, Proj(t, 1), env, then))

@@ -10,6 +10,7 @@ import ast
 import copy
 import itertools
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from ...language import written
 from ...language.errors import ProgramError
@@ -200,8 +201,6 @@ def method(p: Parser, node: ast.Expr, name: str, which: str, args: list[ast.expr
     array = env.get(name)
     if not isinstance(array, Var) or not isinstance(array.type, Array) or len(args) != COUNTS.get(which):
         p.grammar.refuse(p, node)
-    assert isinstance(array, Var)
-    assert isinstance(array.type, Array)
     p.no_array(load(name, node))
     own_or_refuse(p, node, name)
     added = expression(p, args[-1], env, None if which == "extend" else array.type.element)
@@ -222,9 +221,7 @@ def method(p: Parser, node: ast.Expr, name: str, which: str, args: list[ast.expr
 
 def rearranged(p: Parser, node: ast.Expr, name: str, which: str, env: Env) -> Term:
     """``ys.sort(key=f)``, ``ys.reverse()``, ``ys.clear()``: the elements of a list in another order, or none."""
-    whole = load(name, node)
-    call = node.value
-    assert isinstance(call, ast.Call)
+    whole, call = load(name, node), cast(ast.Call, node.value)
     if is_start(call.args):
         return expression(p, ast.copy_location(ast.Subscript(whole, ast.Slice(*call.args), ast.Load()), node), env)
     if call.args or (call.keywords and which != "sort") or not p.as_list(whole):
