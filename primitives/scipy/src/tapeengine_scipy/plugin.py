@@ -44,12 +44,13 @@ def ufunc_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
     import numpy
     import scipy
 
+    from tapeengine_scipy._build import scipys
     from tapeengine_scipy.special import airy, fresnel, lambertw, shichi, sici, zeta
 
     hidden = scipy.special._ufuncs
     rules: dict[Any, Callable[..., Any]] = {hidden._riemann_zeta: zeta, hidden._lambertw: lambertw}
     for primitive in tapeengine_primitives():
-        function = getattr(scipy.special, primitive.name.rpartition(".")[2], None)
+        function = scipys(primitive.name.rpartition(".")[2])
         if isinstance(function, numpy.ufunc) and primitive.name.startswith("scipy.special."):
             rules[function] = primitive
     return rules | {getattr(scipy.special, pair.__name__): pair for pair in (airy, fresnel, shichi, sici)}
