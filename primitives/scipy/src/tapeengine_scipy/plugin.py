@@ -16,8 +16,8 @@ MODULES = (
     "special.inverses", "special.lambert", "special.macdonald", "special.pairs", "special.polynomials",
     "special.reductions", "special.student", "linalg.solve", "linalg.structured", "linalg.construct",
     "linalg.decompositions", "linalg.eigen", "linalg.orthogonal", "linalg.rectangular", "linalg.triangular",
-    "linalg.matrixfunctions", "linalg.sylvester", "linalg.riccati", "stats.continuous", "stats.discrete",
-    "stats.multivariate", "interpolate.bsplines", "interpolate.polynomials", "interpolate.samples",
+    "linalg.matrixfunctions", "linalg.sylvester", "linalg.riccati", "stats._support", "stats.continuous",
+    "stats.discrete", "stats.multivariate", "interpolate.bsplines", "interpolate.polynomials", "interpolate.samples",
     "ndimage.interpolation", "_making", "fft", "_trigonometric", "signal", "_filters", "sparse.pattern",
     "sparse.linalg", "optimize.implicit", "integrate.quadrature",
 )  # fmt: skip
