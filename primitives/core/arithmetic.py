@@ -218,7 +218,7 @@ NEXTAFTER = binary(
 def _direction(x: Any, out: Any) -> Any:
     """Return conj(x) / |x|, and 0 at 0: the partial of the absolute value, and the sign of a real number."""
     if _is_complex(x):
-        return np.conj(x) / np.where(np.equal(out, 0), 1.0, out)
+        return np.conj(x) / np.where(np.equal(out, 0), numpy.inf, out)
     return np.sign(x)
 
 

@@ -44,7 +44,7 @@ def _norm(x: Any, *, axis: Any, ord: Any = 2.0, keepdims: bool = False) -> Any:
 def _partial(x: Any, out: Any, x_space: Any, axis: Any, ord: Any) -> Any:
     """Return conj(x) / |x| (|x| / out)^(ord - 1), and 0 where x or the norm is 0."""
     size = spread(out, x_space, axis)
-    size = np.where(np.equal(size, 0), 1.0, size)
+    size = np.where(np.equal(size, 0), numpy.inf, size)  # second derivatives are 0 there too
     if ord is None or ord in (2, "fro"):
         return (np.conjugate(x) if is_complex(x) else x) / size
     length = np.abs(x)

@@ -48,7 +48,7 @@ def _var_slope(x: Any, x_space: Any, axis: Any, ddof: float) -> Any:
 def _std_slope(x: Any, out: Any, x_space: Any, axis: Any, ddof: float) -> Any:
     """Return conj(x - mean(x)) / (count out), and 0 where all elements are equal."""
     size = spread(out, x_space, axis) * max(extent(x_space, axis) - ddof, 0)
-    return _deviation(x, x_space, axis) / np.where(np.equal(size, 0), 1.0, size)
+    return _deviation(x, x_space, axis) / np.where(np.equal(size, 0), numpy.inf, size)
 
 
 def _samples() -> tuple[Sample, ...]:

@@ -63,6 +63,13 @@ CALLS = {
     "scipy.special": {
         "multigammaln": "f(x + 1.0, 3)", "diric": "f(x, 3)",
         **dict.fromkeys("ivp jvp kvp yvp".split(), "[f(1, x), f(2.5, x)]"),
+        **dict.fromkeys("h1vp h2vp".split(), "[part(f(1, x)) for part in (np.real, np.imag)]"),
+        **dict.fromkeys(
+            "spherical_in spherical_jn spherical_kn spherical_yn".split(),
+            "[f(n, x, d) for n in (0, 4) for d in (0, 1)]",
+        ),
+        "assoc_laguerre": "f(x, 3, 1.5)", "perm": "f(5 + x, 3 * x[0])",
+        "comb": "[f(5 + x, 3 * x[0]), f(5 + x, 2 * x[0], repetition=True)]",
     },
     "scipy.linalg": {
         "block_diag": f"f({TALL}, x[8:], x[0])", "hankel": "f(x[:4], x[4:10])",

@@ -28,7 +28,8 @@ def test_plain_values_are_scipys(name):
         "hyp2f1": (0.5, 1.5, 2.5, x), "betainc": (1.5, 0.7, x), "eval_gegenbauer": (2, 0.5, x),
         "eval_genlaguerre": (2, 0.5, x), "eval_jacobi": (2, 0.5, 0.3, x),
         "eval_hermite": (2, x), "eval_hermitenorm": (2, x), "diric": (x, 3), "ivp": (2, x), "jvp": (2, x),
-        "kvp": (2, x), "yvp": (2, x), "kn": (2, x),
+        "kvp": (2, x), "yvp": (2, x), "kn": (2, x), "h1vp": (2, x), "h2vp": (2, x), "assoc_laguerre": (x, 3, 1.5),
+        "comb": (5 + x, 3 * x), "perm": (5 + x, 3 * x), **{f"spherical_{kind}n": (2, x) for kind in "ijky"},
     }.get(name)  # fmt: skip
     if arguments is None:
         count = theirs.nin if isinstance(theirs, np.ufunc) else 1
@@ -180,6 +181,29 @@ def test_removable_singularities():
     assert te.grad(special.sinc)(0.0) == 0.0
     assert te.grad(special.rgamma)(-2.0) == pytest.approx(2.0)
     assert te.grad(special.rgamma)(-3.0) == pytest.approx(-6.0)
+
+
+def test_factors_that_are_zero_leave_no_infinite_slope():
+    """Beside a factor 0, the density or the next series is infinite."""
+    assert te.grad(special.gdtr, (0, 1, 2))(1.3, 0.5, 0.0) == (0.0, 0.0, np.inf)
+    assert te.grad(special.gdtrc, (0, 2))(0.0, 0.5, 1.3) == (-np.inf, 0.0)
+    assert te.grad(lambda z: special.hyp2f1(0.0, 1.0, 2.0, z))(1.5) == 0.0
+    assert te.grad(lambda z: special.hyp1f1(0.0, 1.0, z))(800.0) == 0.0
+
+
+@pytest.mark.parametrize("x", [0.3, 1.0, 1.9])
+def test_gammainc_at_the_parameter_0(x):
+    first = te.grad(special.gammainc)
+    assert first(0.0, x) == pytest.approx(-scipy.special.exp1(x), rel=1e-13)
+    assert te.grad(first)(0.0, x) == pytest.approx((first(1e-5, x) - first(0.0, x)) / 1e-5, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["jn", "in"])
+def test_spherical_functions_at_0(kind):
+    """From j_n = x^n/(2n+1)!! (1 - x^2/(2 (2n+3)) + ...), and i_n with the other signs."""
+    f, sign = getattr(special, f"spherical_{kind}"), {"jn": -1.0, "in": 1.0}[kind]
+    assert [te.grad(lambda x, n=n: f(n, x))(0.0) for n in (0, 1, 2)] == pytest.approx([0.0, 1 / 3, 0.0])
+    assert [te.grad(te.grad(lambda x, n=n: f(n, x)))(0.0) for n in (0, 1, 2)] == pytest.approx([sign / 3, 0, 2 / 15])
 
 
 def test_zero_cotangents_stay_zero_where_partials_are_infinite():

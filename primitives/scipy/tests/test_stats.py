@@ -507,3 +507,23 @@ def test_derivatives_of_densities_at_the_ends_of_their_ranges(name):
     assert te.grad(function)(x) == pytest.approx(first, abs=1e-13)
     assert te.jvp(function, (x,), (1.0,))[1] == pytest.approx(first, abs=1e-13)
     assert te.hvp(function, (x,), (1.0,)) == pytest.approx(second, abs=1e-12)
+
+
+INFINITE = {
+    "weibull_min": (0.5,),
+    "weibull_max": (0.5,),
+    "gamma": (0.5,),
+    "chi2": (1.0,),
+    "beta": (0.5, 0.7),
+    "f": (1, 2),
+}
+
+
+@pytest.mark.parametrize("name", INFINITE)
+@pytest.mark.parametrize("method", ["cdf", "sf"])
+def test_the_scale_has_no_influence_at_an_end_with_an_infinite_density(name, method):
+    def probability(scale, loc):
+        return getattr(getattr(stats, name), method)(loc, *map(float, INFINITE[name]), loc=loc, scale=scale)
+
+    for loc in (0.0, 1.5):
+        assert te.grad(probability)(1.3, loc) == 0.0 == te.jvp(probability, (1.3, loc), (1.0, 0.0))[1]

@@ -7,6 +7,7 @@ value that `cmath` gives. Functions of arrays get the number as an array without
 
 from cpython.complex cimport PyComplex_CheckExact, PyComplex_ImagAsDouble, PyComplex_RealAsDouble
 from cpython.float cimport PyFloat_Check, PyFloat_CheckExact
+from cpython.long cimport PyLong_Check
 from cpython.number cimport PyNumber_Float
 from cpython.object cimport Py_EQ, Py_NE
 from libc.math cimport fabs, floor, signbit
@@ -352,6 +353,8 @@ cdef class ComplexDual:
         return bool(self.re != 0.0 or self.im != 0.0)
 
     def __richcmp__(x, y, int kind):
+        if PyLong_Check(y) and not x.numpys and (kind == Py_EQ or kind == Py_NE):    # exactly, and of any size
+            return (x.re == y and x.im == 0) == (kind == Py_EQ)
         other = as_complex(y) if kind == Py_EQ or kind == Py_NE else None
         if other is None:
             if type(y) is Dual and is_numpy(y):

@@ -17,13 +17,18 @@ _ONE = numpy.float64(1.0)
 Domain = Mapping[str, tuple[float, ...]]
 
 
+def scipys(name: str) -> Any:
+    """SciPy's ufunc of a name, also one that only its functions of Python call."""
+    return getattr(scipy.special, name, None) or getattr(scipy.special._ufuncs, name, None)
+
+
 class Ufunc(Primitive):
     """The record of a SciPy ufunc, which also accepts the options of ufuncs: out, where, dtype, ..."""
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Compute the value; a call with options goes to the ufunc itself, which calls the engine for traced values."""
         if options or len(args) > len(self.args):
-            return offered(getattr(scipy.special, self.name.rpartition(".")[2]))(*args, **self._known(options))
+            return offered(scipys(self.name.rpartition(".")[2]))(*args, **self._known(options))
         values = [np.array(arg) if isinstance(arg, (list, tuple)) else arg for arg in args]
         for k, reason in enumerate(self.refusals or ()):
             if reason is not None and k < len(values):
@@ -43,7 +48,7 @@ class Ufunc(Primitive):
         """Give what the ufunc has besides: ``__name__``, ``nin``, ``types``, ``outer``, ``reduce``, ..."""
         if name == "name":  # of a record that is being copied
             raise AttributeError(name)
-        return getattr(getattr(scipy.special, self.name.rpartition(".")[2]), name)
+        return getattr(scipys(self.name.rpartition(".")[2]), name)
 
 
 def ufunc(
@@ -62,7 +67,7 @@ def ufunc(
     """
 
     def primal(*values: Any) -> Any:
-        return getattr(scipy.special, name)(*values)
+        return scipys(name)(*values)
 
     names = tuple(domain)
     reasons = {arg: f"the parameter {arg} of {name}" for arg in refused.split()}

@@ -22,7 +22,6 @@ _UNCLEAR = {
     "scipy.optimize": "brute direct line_search lsq_linear milp",
     "scipy.optimize.elementwise": "bracket_minimum bracket_root find_minimum find_root",
     "scipy.sparse": "kron kronsum tril triu",
-    "scipy.special": "comb",
     "scipy.stats": """
         Binomial Normal Uniform truncate
         ansari binned_statistic bws_test cramervonmises_2samp epps_singleton_2samp fligner

@@ -42,7 +42,10 @@ NAMES = {
         braycurtis canberra chebyshev cityblock correlation cosine euclidean jensenshannon mahalanobis minkowski
         seuclidean sqeuclidean
     """,
-    "scipy.special": "diric ivp jvp kvp log_softmax multigammaln softmax yvp",
+    "scipy.special": """
+        assoc_laguerre comb diric h1vp h2vp ivp jvp kvp log_softmax multigammaln perm softmax softplus spherical_in
+        spherical_jn spherical_kn spherical_yn yvp
+    """,
     "scipy.stats": """
         alexandergovern bartlett boxcox boxcox_llf chisquare circmean circstd circvar combine_pvalues describe
         differential_entropy directional_stats energy_distance entropy expectile f_oneway false_discovery_control gmean

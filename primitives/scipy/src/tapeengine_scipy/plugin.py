@@ -16,8 +16,8 @@ MODULES = (
     "special.inverses", "special.lambert", "special.macdonald", "special.pairs", "special.polynomials",
     "special.reductions", "special.student", "linalg.solve", "linalg.structured", "linalg.construct",
     "linalg.decompositions", "linalg.eigen", "linalg.orthogonal", "linalg.rectangular", "linalg.triangular",
-    "linalg.matrixfunctions", "linalg.sylvester", "linalg.riccati", "stats.continuous", "stats.discrete",
-    "stats.multivariate", "interpolate.bsplines", "interpolate.polynomials", "interpolate.samples",
+    "linalg.matrixfunctions", "linalg.sylvester", "linalg.riccati", "stats._support", "stats.continuous",
+    "stats.discrete", "stats.multivariate", "interpolate.bsplines", "interpolate.polynomials", "interpolate.samples",
     "ndimage.interpolation", "_making", "fft", "_trigonometric", "signal", "_filters", "sparse.pattern",
     "sparse.linalg", "optimize.implicit", "integrate.quadrature",
 )  # fmt: skip
@@ -44,12 +44,13 @@ def ufunc_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
     import numpy
     import scipy
 
+    from tapeengine_scipy._build import scipys
     from tapeengine_scipy.special import airy, fresnel, lambertw, shichi, sici, zeta
 
     hidden = scipy.special._ufuncs
     rules: dict[Any, Callable[..., Any]] = {hidden._riemann_zeta: zeta, hidden._lambertw: lambertw}
     for primitive in tapeengine_primitives():
-        function = getattr(scipy.special, primitive.name.rpartition(".")[2], None)
+        function = scipys(primitive.name.rpartition(".")[2])
         if isinstance(function, numpy.ufunc) and primitive.name.startswith("scipy.special."):
             rules[function] = primitive
     return rules | {getattr(scipy.special, pair.__name__): pair for pair in (airy, fresnel, shichi, sici)}

@@ -93,6 +93,8 @@ def _of_order(name: str, partial: Callable[..., Any], doc: str) -> Primitive:
 jv = _of_order("jv", lambda v, z: (jv(v - 1, z) - jv(v + 1, z)) / 2, "d/dz = (jv(v-1, z) - jv(v+1, z))/2")
 jn = jv
 yv = _of_order("yv", lambda v, z: (yv(v - 1, z) - yv(v + 1, z)) / 2, "d/dz = (yv(v-1, z) - yv(v+1, z))/2")
+hankel1 = _of_order("hankel1", lambda v, z: (hankel1(v - 1, z) - hankel1(v + 1, z)) / 2, "jv + i yv, like jv")
+hankel2 = _of_order("hankel2", lambda v, z: (hankel2(v - 1, z) - hankel2(v + 1, z)) / 2, "jv - i yv, like jv")
 iv = _of_order("iv", lambda v, z: (iv(v - 1, z) + iv(v + 1, z)) / 2, "d/dz = (iv(v-1, z) + iv(v+1, z))/2")
 
 
@@ -126,4 +128,22 @@ kv: Primitive = ufunc(
     {"v": lambda v, z: macdonald(v, z, order=1), "z": lambda v, z: -(kv(v - 1, z) + kv(v + 1, z)) / 2},
     {"v": (-2.5, 3.2), "z": _ARGUMENT},
     "d/dz = -(kv(v-1, z) + kv(v+1, z))/2; d/dv by quadrature, for real z > 0",
+)
+
+
+def _spherical(name: str, below: float, above: float) -> Primitive:
+    """The record of one of the ufuncs of spherical_jn, ...; those of their derivatives obey the same recurrence."""
+
+    def slope(n: Any, z: Any) -> Any:
+        lower = record(np.where(np.equal(n, 0), 0, n - 1), z)
+        return (below * n * lower + above * (n + 1) * record(n + 1, z)) / (2 * n + 1)
+
+    record = ufunc(name, {"z": slope}, {"n": (0, 1, 2, 5), "z": _ARGUMENT}, "d/dz = (b n f_n-1 + a (n+1) f_n+1)/(2n+1)")
+    return record
+
+
+SPHERICAL = tuple(
+    _spherical(f"_spherical_{kind}{derivative}", below, above)
+    for kind, below, above in (("jn", 1.0, -1.0), ("yn", 1.0, -1.0), ("in", 1.0, 1.0), ("kn", -1.0, -1.0))
+    for derivative in ("", "_d")
 )

@@ -28,10 +28,14 @@ def _chi(sign: float) -> Slopes:
 
 
 def _gamma(sign: float) -> Slopes:
+    def scaled(factor: Any, b: Any, place: Any) -> Any:
+        """The slope in the other factor of `place`: 0 for a factor 0, also where the density is infinite."""
+        return sign * np.where(np.equal(factor, 0), 0.0, factor * gamma_density(b, place))
+
     return {
-        "a": lambda a, b, x: sign * x * gamma_density(b, a * x),
+        "a": lambda a, b, x: scaled(x, b, a * x),
         "b": lambda a, b, x: sign * gammainc_slope(b, a * x),
-        "x": lambda a, b, x: sign * a * gamma_density(b, a * x),
+        "x": lambda a, b, x: scaled(a, b, a * x),
     }
 
 

@@ -1,4 +1,4 @@
-"""Complete elliptic integrals, and the hypergeometric function in their derivatives.
+"""Complete elliptic integrals, and hypergeometric functions, which are in their derivatives.
 
 With the parameter m: K = pi/2 2F1(1/2, 1/2; 1; m) and E = pi/2 2F1(-1/2, 1/2; 1; m). The textbook forms of their
 derivatives divide by m; the forms here do not, and hold at m = 0.
@@ -30,10 +30,24 @@ ellipk: Primitive = ufunc(
 ellipe: Primitive = ufunc(
     "ellipe", {"m": lambda m: -math.pi / 8 * hyp2f1(0.5, 1.5, 2.0, m)}, {"m": (-2.0, 0.9)}, "E(m); d/dm = (E - K)/(2 m)"
 )
+
+
+def _series_slope(factor: Any, higher: Any) -> Any:
+    """The product; a series whose terms in z have the factor 0 is constant, also where the other one diverges."""
+    return np.where(np.equal(factor, 0), 0.0, factor * higher)
+
+
 hyp2f1: Primitive = ufunc(
     "hyp2f1",
-    {"z": lambda a, b, c, z: a * b / c * hyp2f1(a + 1, b + 1, c + 1, z)},
+    {"z": lambda a, b, c, z: _series_slope(a * b / c, hyp2f1(a + 1, b + 1, c + 1, z))},
     {"a": (0.5, 1.5), "b": (0.5, 1.5), "c": (1.6, 3.0), "z": (-0.9, 0.7)},
     "Gauss's 2F1(a, b; c; z); d/dz = a b/c 2F1(a+1, b+1; c+1; z)",
     "a b c",
+)
+hyp1f1: Primitive = ufunc(
+    "hyp1f1",
+    {"z": lambda a, b, z: _series_slope(a / b, hyp1f1(a + 1, b + 1, z))},
+    {"a": (-1.5, 0.0, 0.5, 2.0), "b": (0.5, 3.0), "z": (-2.0, 2.0)},
+    "Kummer's 1F1(a; b; z); d/dz = a/b 1F1(a+1; b+1; z)",
+    "a b",
 )

@@ -177,6 +177,21 @@ betaln: Primitive = ufunc(
     {"a": (0.3, 4.0), "b": (0.3, 4.0)},
     "d/da = digamma(a) - digamma(a + b)",
 )
+poch: Primitive = ufunc(
+    "poch",
+    {"z": lambda z, m, out: out * polygamma_rise(z, m, order=0), "m": lambda z, m, out: out * digamma(z + m)},
+    {"z": (0.3, 4.0), "m": (0.3, 4.0)},
+    "gamma(z + m)/gamma(z); d/dz = poch(z, m) (digamma(z + m) - digamma(z))",
+)
+binom: Primitive = ufunc(
+    "binom",
+    {
+        "n": lambda n, k, out: out * polygamma_rise(n - k + 1, k, order=0),
+        "k": lambda n, k, out: out * (digamma(n - k + 1) - digamma(k + 1)),
+    },
+    {"n": (4.0, 9.0), "k": (0.3, 4.0)},
+    "gamma(n + 1)/(gamma(k + 1) gamma(n - k + 1)); d/dk = binom(n, k) (digamma(n - k + 1) - digamma(k + 1))",
+)
 
 
 def zeta(x: Any, q: Any = None, out: Any = None) -> Any:

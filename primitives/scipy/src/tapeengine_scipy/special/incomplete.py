@@ -154,7 +154,7 @@ def _gammainc_by_series(a: Any, x: Any) -> Any:
 def gammainc_slope(a: Any, x: Any) -> Any:
     """The series for small numbers, where moments cancel; otherwise the moment on the side of x."""
     a, x = np.asarray(a), np.asarray(x)
-    small = (a > 0) & (a < 1) & (x > 0) & (x < 2)
+    small = (a >= 0) & (a < 1) & (x > 0) & (x < 2)
     if np.all(small):
         return _gammainc_by_series(a, x)
     below, large, place = x <= a, np.where(small, 2.0, a), np.where(small, 2.0, x)

@@ -16,9 +16,23 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
+from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import elementwise
 from tapeengine_scipy._callables import holds_traced, plain_values
 from tapeengine_scipy._passing import Standing, method_beside, refuse
 from tapeengine_scipy._values import floating, floating_real
+
+#: At the location its slope in the scale is 0, which remains 0 beside an infinite density there.
+STANDARDISED: Primitive = elementwise(
+    "scipy.stats.standardised",
+    lambda x, loc, scale: (x - loc) / scale,
+    lambda scale: 1.0 / scale,
+    lambda scale: -1.0 / scale,
+    lambda scale, out: -out / scale,
+    selects=True,
+    samples=lambda: (Sample((uniform((4,)), uniform(()), uniform((3, 1), 0.5, 2.0))),),
+    doc="(x - loc)/scale; d/dscale = -(x - loc)/scale^2",
+)
 
 #: SciPy's class of each distribution with fixed parameters, and SciPy's objects of plain ones.
 _CLASSES: dict[str, type] = {}
@@ -276,7 +290,7 @@ class Continuous(Distribution):
     def _evaluate(self, function: str, x: Any, parsed: Any, below: float, above: float) -> Any:
         """A function of the standardised argument inside the support, and constants outside."""
         shapes, loc, scale = parsed
-        z = _in_double((floating(x) - loc) / scale)
+        z = _in_double(STANDARDISED(floating(x), loc, scale))
         low, high = self._ends(shapes)
         within = (z >= low) & (z <= high)
         if self._decays or function not in ("_logpdf", "_pdf"):
