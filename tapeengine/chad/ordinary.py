@@ -45,23 +45,21 @@ def on_duals(
 
     Returns
     -------
-    callable or None
-        The function itself where it uses neither; None where it uses a name that is not defined yet.
+    callable
+        The function itself where it uses neither.
     """
     if not isinstance(function, FunctionType):
         return function
     given, code, builtin = function.__globals__, changed_code(function), names_of_code()
     code = function.__code__ if code == function.__code__ else code
     used = set(global_names(code))
-    if not all(name in given or name in builtin for name in used):
-        return None
     known = {} if known is None else known
     made: Any = function
     known[function] = lambda *args, **named: made(*args, **named)  # where functions call one another
     known[function].__dict__ = function.__dict__
     outside = {name: given[name] for name in used if name in given}
     exchanged = {n: function if _is_own(v, function) else _exchanged(v, known) for n, v in outside.items()}
-    named = used.difference(given)
+    named = used.difference(given).intersection(builtin)
     exchanged |= {n: builtin[n] for n in named if builtin[n] is not getattr(builtins, n, None)}
     given_cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells = tuple(c if n == "__class__" else _cell(c, function, known) for n, c in given_cells.items())
