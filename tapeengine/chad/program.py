@@ -810,8 +810,8 @@ class Program(Enterable):
                 raise
             unread = self.unread = self.unread or Unread(self, refusal)
             unread.refusal = copy.copy(refusal)  # without the arguments, which its traceback holds
-            if isinstance(refusal, ProgramError) and found is not None:
-                unread.remember(self.kinds_of(values), found, refusal)
+            if isinstance(refusal, ProgramError) and not (found is None and self.inferred):
+                unread.remember(self.kinds_of(values), found or self, refusal)
             return unread
         return found
 
