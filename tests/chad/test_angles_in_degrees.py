@@ -38,7 +38,10 @@ def test_an_angle_is_converted_as_numpy_does(name, body):
 
 
 def test_sums_of_loops_stay_in_order():
-    lines = ["a = np.radians(angle)", "r = ((np.cos(a), -np.sin(a), 0.1), (np.sin(a), np.cos(a), 0.7), (0.2, 0.3, 1.0))"]
+    lines = [
+        "a = np.radians(angle)",
+        "r = ((np.cos(a), -np.sin(a), 0.1), (np.sin(a), np.cos(a), 0.7), (0.2, 0.3, 1.0))",
+    ]
     lines += ["p = [[sum(r[i][k] * r[j][k] for k in range(3)) for j in range(3)] for i in range(3)]"]
     f = function_of("angle, v", [*lines, "return [sum(p[i][k] * v[k] for k in range(3)) for i in range(3)]"])
     program, rng = te.program(f), np.random.default_rng(4)

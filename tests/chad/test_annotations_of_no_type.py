@@ -10,7 +10,10 @@ from chad.written_functions import function_of
 import tapeengine as te
 from tapeengine.errors import TapeEngineError
 
-BARE = "List Tuple Dict Callable Sequence Iterable Collection Mapping Callable[...,float] Optional[typing.Callable]".split()
+BARE = (
+    *"List Tuple Dict Callable Sequence Iterable Collection Mapping".split(),
+    *("Callable[...,float]", "Optional[typing.Callable]"),
+)
 ARGUMENTS = {"float": 1.5, "list": [1.0], "tuple": (1.0, 2.0), "dict": {"a": 1.0}, "function": math.sin, "text": "a"}
 
 
@@ -22,7 +25,9 @@ def test_an_annotation_without_what_is_inside_leaves_the_type_to_the_argument(of
     assert (value, back(1.0)[1]) == (4.0, 2.0)
 
 
-@pytest.mark.parametrize("of", ["list[typing.Callable]", "tuple[typing.List, float]", "typing.Callable[[typing.List], float]"])
+@pytest.mark.parametrize(
+    "of", ["list[typing.Callable]", "tuple[typing.List, float]", "typing.Callable[[typing.List], float]"]
+)
 def test_inside_of_another_annotation_it_is_refused_or_left_to_the_argument(of):
     try:
         program = te.program(function_of(f"x: {of}, y: float", ["return y * 2.0"], typing=typing))
@@ -36,7 +41,7 @@ BODIES = ("x if kind(x) else missing.sin(x)", "math.sin(x) if x < 2.0 else missi
 
 def scope():
     """Names of a module; what `kind` asks for is never defined."""
-    found = dict(math=math, kind=lambda x: isinstance(x, float))
+    found = {"math": math, "kind": lambda x: isinstance(x, float)}
     return {**found, "rate": function_of("x", ["return math.exp(x) if x < 2.0 else missing(x)"], math=math)}
 
 

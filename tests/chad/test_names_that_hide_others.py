@@ -58,7 +58,12 @@ def test_a_name_that_hides_another(outside, hiding):
 
 
 #: Imports of functions, some of which the language does not have, and the caller's number of annotations.
-IMPORTED = ("from math import sin", "from statistics import fmean", "from colorsys import rgb_to_yiq", "import math as m")
+IMPORTED = (
+    "from math import sin",
+    "from statistics import fmean",
+    "from colorsys import rgb_to_yiq",
+    "import math as m",
+)
 BODIES = {"sin": "sin(x)", "fmean": "fmean([x, x * x])", "rgb_to_yiq": "rgb_to_yiq(x, x, 0.5)[0]", "m": "m.exp(x)"}
 
 

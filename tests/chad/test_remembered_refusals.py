@@ -252,8 +252,8 @@ def test_the_core_enters_programs_that_dual_numbers_run(monkeypatch):
         te.vjp(f, *arguments[0])
 
 
-def of_annotated(x: float, where: Angle = Angle(2.0)) -> float:
-    return x * len(str(random.Random(4).getstate())) * where.size
+def of_annotated(x: float) -> float:
+    return x * len(str(random.Random(4).getstate()))
 
 
 def of_modules(x):

@@ -89,8 +89,8 @@ def redefines(cls: type, names: Sequence[str]) -> bool:
 #: Annotations, and origins of them, that do not say the types of what is inside.
 VAGUE = (
     *(str, list, tuple, dict, object, numpy.ndarray, Mapping, Sequence, Iterable, Collection, Callable),
-    *(typing.List, typing.Tuple, typing.Dict, typing.Mapping, typing.Sequence, typing.Iterable, typing.Collection),
-    *(typing.Callable, typing.Any, typing.Final),
+    *(getattr(typing, name) for name in "List Tuple Dict Mapping Sequence Iterable Collection Callable".split()),
+    *(typing.Any, typing.Final),
 )
 
 
