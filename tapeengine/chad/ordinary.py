@@ -32,9 +32,7 @@ from .parse.names.callees import MEMOISED, is_plain
 from .parse.names.constants import content, global_names, imports
 
 
-def on_duals(
-    function: Callable[..., Any], known: dict[Any, Callable[..., Any]] | None = None
-) -> Callable[..., Any] | None:
+def on_duals(function: Callable[..., Any], known: dict[Any, Callable[..., Any]] | None = None) -> Callable[..., Any]:
     """Give a function with tapeengine's modules in place of `math` and `numpy`, in the functions that it calls too.
 
     Parameters
@@ -208,7 +206,7 @@ def _exchanged(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
     if isinstance(value, type) and type in known and value.__module__ != "builtins":
         value = known[type](value)
     if is_plain(value):
-        return on_duals(value, known) or value
+        return on_duals(value, known)
     if isinstance(value, MEMOISED) and is_plain(value.__wrapped__):
         return _memoised(value, known)
     if type(value) is partial:
@@ -255,7 +253,7 @@ def _memoised(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
     """A function that uses the memo of another one for plain arguments, and is exchanged for traced ones."""
     made: Any = None
     known[value] = lambda *args, **named: made(*args, **named)
-    made = Memoised(on_duals(value.__wrapped__, known) or value.__wrapped__, value)
+    made = Memoised(on_duals(value.__wrapped__, known), value)
     return made
 
 
