@@ -10,9 +10,10 @@ import builtins
 import dataclasses
 import functools
 import itertools
+import operator
 from collections.abc import Callable, Collection, Iterable
 from functools import partial
-from types import CellType, FunctionType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import numpy
@@ -31,9 +32,7 @@ from .parse.names.callees import MEMOISED, is_plain
 from .parse.names.constants import content, global_names, imports
 
 
-def on_duals(
-    function: Callable[..., Any], known: dict[Any, Callable[..., Any]] | None = None
-) -> Callable[..., Any] | None:
+def on_duals(function: Callable[..., Any], known: dict[Any, Callable[..., Any]] | None = None) -> Callable[..., Any]:
     """Give a function with tapeengine's modules in place of `math` and `numpy`, in the functions that it calls too.
 
     Parameters
@@ -45,23 +44,22 @@ def on_duals(
 
     Returns
     -------
-    callable or None
-        The function itself where it uses neither; None where it uses a name that is not defined yet.
+    callable
+        The function itself where it uses neither.
     """
     if not isinstance(function, FunctionType):
         return function
     given, code, builtin = function.__globals__, changed_code(function), names_of_code()
     code = function.__code__ if code == function.__code__ else code
     used = set(global_names(code))
-    if not all(name in given or name in builtin for name in used):
-        return None
     known = {} if known is None else known
     made: Any = function
     known[function] = lambda *args, **named: made(*args, **named)  # where functions call one another
     known[function].__dict__ = function.__dict__
     outside = {name: given[name] for name in used if name in given}
-    exchanged = {n: function if _is_own(v, function) else _exchanged(v, known) for n, v in outside.items()}
-    named = used.difference(given)
+    names = frozenset(names_in(code))
+    exchanged = {n: function if _is_own(v, function) else _named(v, names, known) for n, v in outside.items()}
+    named = used.difference(given).intersection(builtin)
     exchanged |= {n: builtin[n] for n in named if builtin[n] is not getattr(builtins, n, None)}
     given_cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells = tuple(c if n == "__class__" else _cell(c, function, known) for n, c in given_cells.items())
@@ -85,7 +83,7 @@ def on_duals(
         )
 
     def importing(name: str, _: Any, *others: Any) -> Any:
-        return _exchanged(builtins.__import__(name, given, *others), known)
+        return _named(builtins.__import__(name, given, *others), names, known)
 
     scope: dict[str, Any] = exchanged
     if changes_names(given):
@@ -208,7 +206,7 @@ def _exchanged(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
     if isinstance(value, type) and type in known and value.__module__ != "builtins":
         value = known[type](value)
     if is_plain(value):
-        return on_duals(value, known) or value
+        return on_duals(value, known)
     if isinstance(value, MEMOISED) and is_plain(value.__wrapped__):
         return _memoised(value, known)
     if type(value) is partial:
@@ -217,6 +215,33 @@ def _exchanged(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
     if isinstance(value, FunctionType) and hasattr(value, "registry"):
         return dispatching(value, lambda one: _exchanged(one, known))
     return partial(_with_arrays, value) if isinstance(value, Primitive) else replaced_object(value)
+
+
+def _named(value: Any, names: frozenset[str], known: dict[Any, Any]) -> Any:
+    """The same for what a function names; a module whose functions it reads by these names gives them exchanged."""
+    found = _exchanged(value, known)
+    if found is not value or not isinstance(value, ModuleType):
+        return found
+    if (value, names) not in known:
+        known[value, names] = Exchanging(value, lambda part: _named(part, names, known))  # modules name one another
+        parts = [x for n, x in list(vars(value).items()) if n in names]
+        found = [_named(part, names, known) for part in parts]  # all are met, and watched
+        if all(map(operator.is_, found, parts)):
+            known[value, names] = value
+    return known[value, names]
+
+
+class Exchanging(ModuleType):
+    """A module with other functions."""
+
+    def __init__(self, module: ModuleType, exchanged: Callable[[Any], Any]) -> None:
+        vars(self).update(__doc__=module.__doc__, __getattr__=lambda name: exchanged(getattr(module, name)))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise UnsupportedError(
+            f"{self.__name__}.{name} is assigned in a program that runs on dual numbers, where the functions of the "
+            "module have names of their own: pass values in and return them"
+        )
 
 
 def _with_arrays(primitive: Primitive, *args: Any, **options: Any) -> Any:
@@ -228,7 +253,7 @@ def _memoised(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
     """A function that uses the memo of another one for plain arguments, and is exchanged for traced ones."""
     made: Any = None
     known[value] = lambda *args, **named: made(*args, **named)
-    made = Memoised(on_duals(value.__wrapped__, known) or value.__wrapped__, value)
+    made = Memoised(on_duals(value.__wrapped__, known), value)
     return made
 
 
@@ -249,5 +274,5 @@ def calls_own_program(function: Callable[..., Any]) -> bool:
 def _cell(cell: CellType, function: FunctionType, known: dict[Any, Callable[..., Any]]) -> CellType:
     """A captured variable, exchanged, or a copy for the function itself; an empty one stays, to be filled later."""
     value = content(cell)
-    found = function if _is_own(value, function) else _exchanged(value, known)
+    found = function if _is_own(value, function) else _named(value, frozenset(names_in(function.__code__)), known)
     return cell if found is value and value is not function else CellType(found)

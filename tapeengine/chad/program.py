@@ -264,10 +264,7 @@ class Program(Enterable):
     def python(self) -> Callable[..., Any]:
         """The function with `tapeengine.math` and `tapeengine.numpy` where it says `math` and `numpy`."""
         if self._python is None or not self._python[2].same():
-            found = watched_on_duals(self.function)
-            if found[0] is None:
-                return self.function
-            self._python = found
+            self._python = watched_on_duals(self.function)
         return self._python[0]  # type: ignore[no-any-return]
 
     @functools.cached_property
@@ -810,8 +807,8 @@ class Program(Enterable):
                 raise
             unread = self.unread = self.unread or Unread(self, refusal)
             unread.refusal = copy.copy(refusal)  # without the arguments, which its traceback holds
-            if isinstance(refusal, ProgramError) and found is not None:
-                unread.remember(self.kinds_of(values), found, refusal)
+            if isinstance(refusal, ProgramError) and not (found is None and self.inferred):
+                unread.remember(self.kinds_of(values), found or self, refusal)
             return unread
         return found
 

@@ -34,7 +34,7 @@ def watched_on_duals(function: Callable[..., Any]) -> tuple[Any, Any, Checks]:
     made = on_duals(function, known)
     for each in filter(is_plain, known):
         watch(checks, each)
-    return made and twins.around(made), made and twins.around(by_position(made)), checks
+    return twins.around(made), twins.around(by_position(made)), checks
 
 
 #: Attributes of a class that are not its methods or variables.
@@ -76,7 +76,7 @@ class Twins(Relinked):
 
     def function(self, value: FunctionType) -> Any:
         """A function for dual numbers."""
-        return on_duals(value, self.known) or value
+        return on_duals(value, self.known)
 
     def module(self, value: ModuleType) -> Any:
         """The counterpart of a module."""
@@ -114,7 +114,7 @@ def is_copied(cls: type) -> bool:
     try:
         for each in found:  # which grows
             methods = list(methods_of(each))
-            if any((on_duals(m, dict(same)) or m) is not m for m in methods):
+            if any(on_duals(m, dict(same)) is not m for m in methods):
                 return True
             named = names_of(f for m in methods for f in functions_on_duals(m))
             found += [x for x in dict.fromkeys(x for x in named if isinstance(x, type)) if x not in found]

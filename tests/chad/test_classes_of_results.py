@@ -3,10 +3,12 @@
 import dataclasses
 import itertools
 import math
+import typing
 
 import numpy as np
 import pytest
 from chad.written_functions import function_of, refused
+from leaves import numbers
 
 import tapeengine
 from tapeengine import chad as te
@@ -266,3 +268,26 @@ def test_the_plain_function_runs_only_where_a_sum_or_a_product_may_be_an_integer
     for count in range(1, 4):
         assert repr(ENGINE.vjp(program, xs)[0]) == repr(f(xs))
         assert len(seen) == runs * count
+
+
+ANNOTATED = {
+    "tuple[float, ...]": ("(x, 2.0 * x)", "tuple([x, x])", "(x, x) if x > 1.0 else (x, 2.0 * x, x)", "(x,) + (x, x)"),
+    "list[float]": ("(x, 2.0 * x)", "[x, x * x]"),
+    "typing.Sequence[float]": ("(x, 2.0 * x)", "[x, x * x]", "np.array([x, x * x])"),
+    "tuple[tuple[float, float], ...]": ("((x, 2.0), (x, x))",),
+    "tuple[tuple[float, ...], ...]": ("((x, 2.0), (x, x))",),
+    "tuple[list[float], ...]": ("([x, 2.0], [x, x])",),
+    "list[tuple[float, ...]]": ("[(x, 2.0), (x, x)]", "((x, 2.0), (x, x))"),
+}
+
+
+@pytest.mark.parametrize("used", ["f(x)", "[f(x), f(x)]", "(f(x), x)", "f(x)[:1]"])
+@pytest.mark.parametrize(("of", "result"), [(of, result) for of in ANNOTATED for result in ANNOTATED[of]])
+def test_an_annotation_of_a_result_leaves_its_class(of, result, used):
+    inner = function_of(f"x: float) -> ({of}", [f"return {result}"], typing=typing)
+    outer = function_of("x", [f"return {used.replace('f(', 'inner(')}"], inner=inner)
+    for f in (inner, outer):
+        value, tangent = ENGINE.jvp(tapeengine.program(f), (1.5,), (1.0,))
+        assert repr(value) == repr(f(1.5)) == repr(ENGINE.vjp(tapeengine.program(f), 1.5)[0])
+        differences = np.subtract(numbers(f(1.5 + 1e-6)), numbers(f(1.5 - 1e-6)))
+        np.testing.assert_allclose(numbers(tangent), differences / 2e-6, rtol=1e-8, atol=1e-8)

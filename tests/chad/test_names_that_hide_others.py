@@ -55,3 +55,27 @@ def test_a_name_that_hides_another(outside, hiding):
             (found,) = backpropagator(wanted)
             expected = np.array([np.subtract(function(x), wanted) for x in np.array(xs) + np.eye(2)]) @ wanted
             np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+#: Imports of functions, some of which the language does not have, and the caller's number of annotations.
+IMPORTED = (
+    "from math import sin",
+    "from statistics import fmean",
+    "from colorsys import rgb_to_yiq",
+    "import math as m",
+)
+BODIES = {"sin": "sin(x)", "fmean": "fmean([x, x * x])", "rgb_to_yiq": "rgb_to_yiq(x, x, 0.5)[0]", "m": "m.exp(x)"}
+
+
+@pytest.mark.parametrize("annotated", ["", ": float"])
+@pytest.mark.parametrize("line", IMPORTED)
+def test_a_function_that_imports_one_of_its_own_name_does_not_call_itself(line, annotated):
+    name = line.split()[-1]
+    text = f"def {name}(x{annotated}):\n    {line}\n    return {BODIES[name]}\n\n"
+    text += f"inner = {name}\n\ndef program(x{annotated}):\n    return 2.0 * inner(x)\n"
+    for called in (name, "program"):
+        function = defined(text, called)
+        value, back = te.vjp(te.program(function), 0.7)
+        assert value == function(0.7)
+        slope = (function(0.7 + 1e-6) - function(0.7 - 1e-6)) / 2e-6
+        np.testing.assert_allclose(back(1.0)[0], slope, rtol=1e-8)

@@ -4,6 +4,7 @@ import copy
 import importlib
 import math
 import pickle
+import random
 import sys
 import types
 from dataclasses import dataclass
@@ -249,3 +250,40 @@ def test_the_core_enters_programs_that_dual_numbers_run(monkeypatch):
     monkeypatch.setitem(chosen_keys.__globals__, "SCALE", "text")
     with pytest.raises(TypeError):
         te.vjp(f, *arguments[0])
+
+
+def of_annotated(x: float) -> float:
+    return x * len(str(random.Random(4).getstate()))
+
+
+def of_modules(x):
+    return bad(x) if "no_module_of_this_name" in sys.modules else x * len(str(random.Random(4).getstate()))
+
+
+@pytest.mark.parametrize("function", [of_annotated, of_modules])
+def test_a_remembered_refusal_costs_no_more_than_a_look_at_its_names(function, monkeypatch):
+    program, seen = te.program(function), []
+    te.vjp(program, 2.0)
+    for name, of in (("link", "program"), ("taken_apart", "parse.names.constants")):
+        module = importlib.import_module(f"tapeengine.chad.{of}")
+        found = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *args, found=found: seen.append(found.__name__) or found(*args))
+    for _ in range(3):
+        value, back = te.vjp(program, 2.0)
+        assert (value, back(1.0)[0]) == (function(2.0), function(1.0))
+    assert seen.count("link") == 0
+    assert len(seen) < 60
+
+
+def test_an_import_makes_a_refusal_read_again(reads):
+    program = te.program(of_modules)
+    te.vjp(program, 2.0)
+    before = len(reads)
+    sys.modules["no_module_of_this_name"] = types.ModuleType("no_module_of_this_name")
+    try:
+        with pytest.raises(FileNotFoundError):
+            te.vjp(program, 2.0)
+    finally:
+        del sys.modules["no_module_of_this_name"]
+    assert len(reads) > before
+    assert te.vjp(program, 2.0)[0] == of_modules(2.0)

@@ -86,6 +86,9 @@ def of_arrays(kind: Kind, of: Type) -> Kind:
     """Give the part of a kind that says something about a value of a type; None where that holds no arrays."""
     match of:
         case Array(element):
+            if isinstance(kind, TupleOf):  # an annotation makes a display an array
+                kinds = {of_arrays(item, element) for item in kind.items}
+                return ListOf(kinds.pop(), tuple) if len(kinds) == 1 and not kind.names else MIXED
             if isinstance(kind, ListOf):
                 return ListOf(of_arrays(kind.element, element), kind.made)
             if isinstance(kind, Given) and isinstance(element, Float | Int | Bool):

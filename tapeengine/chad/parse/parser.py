@@ -19,7 +19,7 @@ from .expressions import closures, subscripts
 from .expressions import rules as expressions
 from .expressions.parameters import own_parameters
 from .library import iterables
-from .names.constants import Constants
+from .names.constants import Constants, local_names
 from .names.scopes import parameter_names
 from .names.uses import uses
 from .operations import arrays
@@ -92,7 +92,8 @@ class ProgramParser(Parser):
     @property
     def calls_itself(self) -> bool:
         """Whether the function uses its own name, and not a variable of this name."""
-        return self.tree.name in uses(self.tree.body) and self.tree.name not in self.local_names
+        own, imported = self.tree.name, local_names(self.function.__code__)
+        return own in uses(self.tree.body) and own not in self.local_names and own not in imported
 
     def read(self, term: Term, used: set[str]) -> Term:
         """Leave out the records of which only parts are read; `used` are the variables that a term reads."""

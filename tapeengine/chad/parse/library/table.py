@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 
@@ -81,6 +82,11 @@ def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:
 def of_floats(function: Callable[..., Term]) -> Callable[..., Term]:
     """Make a function of numbers one that takes them as floats, as the functions of `math` do."""
     return lambda p, node, args: function(p, node, [numeric.real(p, node, x) for x in args])
+
+
+def times(factor: float) -> Callable[..., Term]:
+    """Give a function of numpy's that multiplies by a constant."""
+    return numeric.applied(lambda p, node, xs: Op("mul", (numeric.real(p, node, xs[0]), lit(factor))), 1, False)
 
 
 def logarithm(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -740,6 +746,8 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
     "numpy.size": shapes.size,
     "numpy.copy": OF_LISTS["copy"],
     "numpy.square": numeric.applied(numeric.square, 1, False),
+    **dict.fromkeys(("numpy.radians", "numpy.deg2rad"), times(math.pi / 180)),
+    **dict.fromkeys(("numpy.degrees", "numpy.rad2deg"), times(180 / math.pi)),
     "numpy.sign": numeric.applied(whole.sign, 1, False),
     "numpy.negative": numeric.applied(numeric.negative, 1, False),
     "builtins.divmod": numeric.of(2, whole.quotient_and_rest),

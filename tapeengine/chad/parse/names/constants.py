@@ -9,6 +9,7 @@ import contextlib
 import dis
 import functools
 import marshal
+import sys
 import textwrap
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -260,6 +261,8 @@ METHODS = (types.BuiltinMethodType, types.MethodWrapperType)
 def taken_apart(value: Any, may_be_whole: bool) -> tuple[Any, Sequence[Any]]:
     """Give a description of a value without its parts, and the parts; a plain container may have none."""
     kind = type(value)
+    if value is sys.modules:  # thousands of parts, which its own comparison takes by identity
+        return dict(value), ()
     if kind is float or (may_be_whole and kind in (list, tuple, dict)):
         try:
             return marshal.dumps(value, 2), ()  # the version that writes equal values in one way

@@ -89,6 +89,7 @@ def redefines(cls: type, names: Sequence[str]) -> bool:
 #: Annotations, and origins of them, that do not say the types of what is inside.
 VAGUE = (
     *(str, list, tuple, dict, object, numpy.ndarray, Mapping, Sequence, Iterable, Collection, Callable),
+    *(getattr(typing, name) for name in "List Tuple Dict Mapping Sequence Iterable Collection Callable".split()),
     *(typing.Any, typing.Final),
 )
 
@@ -104,9 +105,11 @@ def is_vague(annotation: Any) -> bool:
         return True
     if isinstance(annotation, type) and (is_open(annotation) or is_plain(annotation)):
         return True
+    if any(annotation is v for v in VAGUE) or (origin is Callable and not isinstance(args[0], list)):
+        return True
     if origin in (list, tuple, Sequence, Iterable, Collection):
         return any(map(is_vague, args))
-    return origin in (typing.Literal, numpy.ndarray, dict, Mapping) or any(annotation is v for v in VAGUE)
+    return origin in (typing.Literal, numpy.ndarray, dict, Mapping)
 
 
 def hints_of(cls: Any) -> dict[str, Any]:
@@ -275,9 +278,9 @@ class TypeTable:
             if Ellipsis in args:
                 return Array(self(args[0]))
             return Product(tuple(map(self, args))) if args else EMPTY
-        if origin in (list, Sequence, Iterable, Collection) or getattr(origin, "__name__", "") == "Array":
+        if args and (origin in (list, Sequence, Iterable, Collection) or getattr(origin, "__name__", "") == "Array"):
             return Array(self(args[0]), origin is list)
-        if origin is not None and getattr(origin, "__name__", "") == "Callable":
+        if origin is Callable and args and isinstance(args[0], list):
             return Function(tuple(map(self, args[0])), self(args[1]))
         raise UnknownType(f"{annotation} is no type of the language")
 
