@@ -138,6 +138,10 @@ EQUIVALENT = {
     "same_bits(value, node.held)": "equality has no order",
     "products(y, x) / math.sqrt": "a product of numbers has no order",
     "_discrete(n, real_two, TRUTH, f, is_total=False)": "comparisons are not computed early; only slower",
+    "for at in range(1, n, longest)": "the first instruction is interpreted; only slower",
+    "at >= 1 and self.op[at] == CONSTANT": "a constant is read from its register; only slower",
+    "scaled(factor, d)": "a product of numbers has no order",
+    "None if self.others is not None else self.others.on_duals": "the longer way runs dual numbers, too; only slower",
     "_TIMES = 4": "how often a task is repeated",
 }
 PYTEST = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")

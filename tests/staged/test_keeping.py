@@ -224,6 +224,35 @@ def test_c_has_the_bits_of_the_program(tmp_path: Path) -> None:
     assert in_c([0.5, -1.0, math.nan], dy) is None
 
 
+#: What a program can look at in a number, each with a number that takes another path.
+LOOKS: dict[str, tuple[Callable[[Any], Any], float]] = {
+    "trunc": (int, 9.0),
+    "floor": (te.math.floor, 9.0),
+    "ceil": (te.math.ceil, 9.0),
+    "round": (round, 9.0),
+    "value": (lambda x: {0.75: 2, 0.5: 3}[te.value(x)], 0.5),
+    "finite": (te.math.isfinite, math.inf),
+    "infinite": (te.math.isinf, math.inf),
+    "nan": (te.math.isnan, math.nan),
+    "less": (lambda x: x < 2.0, 9.0),
+    "at least": (lambda x: x >= 2.0, 9.0),
+    "equal": (lambda x: x == 0.75, 9.0),
+    "unequal": (lambda x: x != 0.5, 0.5),
+}
+
+
+@pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+def test_each_look_is_a_check_in_c(tmp_path: Path) -> None:
+    def looks(xs: Any) -> Any:
+        return [x * (1 + int(look(x))) for x, (look, _) in zip(xs, LOOKS.values(), strict=True)]
+
+    point, ones = [0.75] * len(LOOKS), [1.0] * len(LOOKS)
+    in_c = InC(recorded(looks, [point]), tmp_path, len(LOOKS))
+    assert in_c(point, ones) == (looks(point), [1.0 + int(look(0.75)) for look, _ in LOOKS.values()])
+    for k, (_, other) in enumerate(LOOKS.values()):
+        assert in_c([*point[:k], other, *point[k + 1 :]], ones) is None
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
 @pytest.mark.filterwarnings("ignore::tapeengine.errors.StagingWarning")

@@ -208,7 +208,7 @@ def test_a_capture_that_changes_with_each_call_is_noticed() -> None:
         for k in range(60):
             count[0] = float(k)
             assert staged(2.0) == 2.0 * k
-    assert staged.refused is not None
+    assert staged.refused is not None and str(staged.stats()) == f"not replayed, because {staged.refused}"
 
 
 def test_what_cannot_be_replayed_is_run() -> None:
