@@ -56,12 +56,13 @@ from .lowering.values import NotLowered
 from .ordinary import calls_own_program, check_shared, check_trees, first_traced, holds_traced
 from .parse import Unresolved, parse_function
 from .parse.analyses.whole_arrays import Wanted, check_lists, through
+from .parse.names.constants import Constants
 from .parse.names.sizes import Sizes
 from .parse.names.types import TypeTable
 from .parse.operations.numeric import rank
 from .parse.operations.state import Parsed, unannotated
 from .parse.parser import ProgramParser, refuse_code
-from .parse.refusals import forget
+from .parse.refusals import forget, watched
 from .parse.rewrites.procedures import changed_parameters, starting
 from .parse.rewrites.results import TOGETHER
 from .reading import guess_of, settled
@@ -343,7 +344,9 @@ class Program(Enterable):
             with TOGETHER:
                 module, classes, primitives = link(self)
         except Unresolved as error:
-            raise UnsupportedError(f"{self.symbol} uses the name {error}, which is not defined") from None
+            message, advice = f"{self.symbol} uses the name {error}, which is not defined", "define it before a call"
+            checks = watched(self.function, Constants(self.function), ())
+            raise ProgramError(message, advice, "", 0, "", 0, *checks) from None
         main = replace(module.definitions[module.main], kind=self.kind_at(self.kinds))
         refuse_code(self.function, self.symbol, main.result)
         return replace(module, definitions={**module.definitions, module.main: main}), classes, primitives

@@ -67,6 +67,14 @@ def by_missing(x):
     return x * module.missing
 
 
+def by_name(x):
+    return x * undefined  # noqa: F821
+
+
+def by_names_of_others(x):
+    return by_name(x) + 1.0
+
+
 def by_attribute(x):
     return x * space.rate
 
@@ -93,6 +101,8 @@ CHANGES = {
     by_text: (set_name("mode", "without"), set_name("mode", "with")),
     by_module: (lambda: setattr(module, "of_module", good), lambda: setattr(module, "of_module", bad)),
     by_missing: (lambda: setattr(module, "missing", 2.0), lambda: delattr(module, "missing")),
+    by_name: (set_name("undefined", 2.0), lambda: globals().pop("undefined")),
+    by_names_of_others: (set_name("undefined", 2.0), lambda: globals().pop("undefined")),
     by_attribute: (lambda: setattr(space, "rate", 2.0), lambda: setattr(space, "rate", "text")),
     by_missing_attribute: (lambda: setattr(space, "missing", 2.0), lambda: delattr(space, "missing")),
     by_method: (set_name("rate", 2.0), set_name("rate", "text")),
@@ -114,7 +124,7 @@ def outcome(program, x):
     try:
         refused(program, x)
         return te.value_and_grad(program)(x)
-    except (ProgramError, AttributeError) as error:
+    except (ProgramError, AttributeError, NameError) as error:
         return str(error)
 
 
