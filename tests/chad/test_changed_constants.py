@@ -5,12 +5,14 @@ from __future__ import annotations
 import array
 import collections
 import sys
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tapeengine as te
+from tapeengine.chad.parse.names import constants
 
 
 class Numbers(list[float]):
@@ -110,3 +112,39 @@ def test_functions_of_modules_are_compared_without_python_calls():
     finally:
         sys.setprofile(None)
     assert calls == ["vjp"]
+
+
+@dataclass
+class Tank:
+    level: float
+    events: list[float] = field(default_factory=list)
+
+    def pour(self, x: float) -> int:
+        self.level += x
+        return len(self.events)
+
+
+def poured(x: Any, kind: Any = print) -> Any:
+    tank, other = Tank(x), Tank(level=2.0 * x)
+    n = tank.pour(0.5) + other.pour(tank.level)
+    return tank.level * other.level + n
+
+
+def pours(x: Any) -> Any:
+    return poured(x) * poured(0.5 * x)
+
+
+@pytest.mark.parametrize("function", [poured, pours])
+def test_defaults_and_methods_are_watched_by_identity(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot change while it is the same object is not compared by its contents in each call."""
+    program = te.program(function)
+    h = 1e-6
+    for _ in range(3):
+        assert te.grad(program)(0.7) == pytest.approx((function(0.7 + h) - function(0.7 - h)) / (2 * h), rel=1e-6)
+    compared: list[Any] = []
+    frozen = constants.frozen
+    monkeypatch.setattr(constants, "frozen", lambda value: compared.append(value) or frozen(value))
+    te.grad(program)(0.7)
+    assert compared == []
+    monkeypatch.setattr(Tank, "pour", lambda self, x: 3)
+    assert te.grad(program)(0.7) == pytest.approx((function(0.7 + h) - function(0.7 - h)) / (2 * h), rel=1e-6)

@@ -42,13 +42,17 @@ class Constants:
     def __init__(self, function: Any) -> None:
         self.functions = [function]
         self.noted: dict[tuple[Any, Path], Any] = {}
-        self.contents: list[tuple[Callable[[], Any], Any]] = []
+        self.contents: dict[tuple[int, str], tuple[Callable[[], Any], Any]] = {}
         self.owners: dict[int, tuple[Any, set[str]]] = {}
 
     def note(self, function: Any, path: Path) -> None:
         """Note the value to which a path leads from a function; any value but a container is watched by its name."""
         self.functions.append(function)
         value, is_local = value_at(function, path), path[0] in local_names(function.__code__)
+        owner = value_at(function, path[:-1]) if len(path) == 2 and not is_local else None
+        if isinstance(owner, types.ModuleType | type):
+            self.note_attribute(owner, path[1])
+            return
         found, by_name = frozen(value), len(path) == 1 and not is_local
         if not (by_name and is_atom(value)) and not ((by_name or is_local) and is_same(found)):
             self.noted.setdefault((function, path), found)
@@ -60,12 +64,13 @@ class Constants:
             self.owners.setdefault(id(owner), (owner, set()))[1].add(name)
         found = frozen(read())
         if not isinstance(owner, types.ModuleType | type) or not (is_atom(read()) or is_same(found)):
-            self.contents.append((read, found))
+            self.contents.setdefault((id(owner), name), (read, found))
 
     def note_defaults(self, function: Any) -> None:
-        """Note the contents of the defaults of a function."""
-        if not all(map(is_atom, defaults_of(function).values())):
-            self.contents.append((read := functools.partial(defaults_of, function), frozen(read())))
+        """Note the contents of the defaults of a function, if they may change while the function does not."""
+        if not all(is_atom(x) or is_same(frozen(x)) for x in defaults_of(function).values()):
+            read = functools.partial(defaults_of, function)
+            self.contents.setdefault((id(function), ""), (read, frozen(read())))
 
     def checks(self, classes: Iterable[type] = ()) -> Checks:
         """Give a comparison of the values that were read with the present ones; `classes` are those of records."""
@@ -82,7 +87,7 @@ class Constants:
                     found.add_names(space, names)
         for (function, path), saved in self.noted.items():
             found.add(changed(reader(function, path), saved))
-        for read, saved in self.contents:
+        for read, saved in self.contents.values():
             found.add(changed(read, saved))
         return found
 
