@@ -116,3 +116,31 @@ def test_what_asks_which_object_it_is_runs_on_dual_numbers(function, args):
     with pytest.raises(ProgramError):
         refused(program, *args)
     agrees_with_differences(program, function, *args)
+
+
+def made_here(w, x):
+    return Tanh()(Linear(w)(x))
+
+
+def by_position(w, x):
+    parts = [Linear(w), Linear(2.0 * w)]
+    return parts[1](parts[0](x))
+
+
+def one_of_two(w, x):
+    return (Linear(w) if x[0] > 0.0 else Linear(2.0 * w))(x)
+
+
+@pytest.mark.parametrize("function", [made_here, by_position, one_of_two])
+def test_what_an_object_gives_when_it_is_called_is_known_to_be_an_array(function, monkeypatch):
+    """Otherwise each call runs the plain function to see whether it gives a list."""
+    w, x = np.array([0.5, -1.5]), np.array([0.3, 0.9])
+    program, calls = te.program(function), []
+    te.vjp(program, w, x)
+    monkeypatch.setattr(type(program), "_as_python", lambda *args: calls.append(args))
+    value, back = te.vjp(program, w, x)
+    assert calls == [] and type(value) is np.ndarray and value.tobytes() == function(w, x).tobytes()
+    h = 1e-6
+    for k in range(2):
+        step = h * np.eye(2)[k]
+        assert back(np.ones(2))[1][k] == pytest.approx(np.sum(function(w, x + step) - function(w, x - step)) / (2 * h))

@@ -373,7 +373,7 @@ class Kinds:
                 return ListOf(ARRAY) if attr == "split" else ARRAY
             case ast.Attribute(value=value, attr=attr) if found := self.of_method(self.of(value), attr, node):
                 return found
-            case ast.Name() if self.class_of(kind := self.of(node.func)) is not None:
+            case _ if self.class_of(kind := self.of(node.func)) is not None:
                 return self.of_method(kind, "__call__", node)
         if found := self.of_python(self.outside.python_name(node), node):
             return found
