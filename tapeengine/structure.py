@@ -209,9 +209,10 @@ def refused(cls: type, path: str, verb: str, do: str, otherwise: str = "") -> St
     )
 
 
-def slots_of(cls: type) -> list[str]:
+@functools.lru_cache(maxsize=4096)
+def slots_of(cls: type) -> tuple[str, ...]:
     """The slots of a class and of those that it is derived from, by their attribute names."""
-    return [name for base in cls.__mro__ for name in own_slots(base)]
+    return tuple(name for base in cls.__mro__ for name in own_slots(base))
 
 
 def own_slots(cls: type) -> list[str]:

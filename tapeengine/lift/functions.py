@@ -262,7 +262,7 @@ class Relinked:
 
         def inside(*args: Any, **options: Any) -> Any:
             given = [x for x in (*self.outside, *args, *options.values()) if type(x) not in WITHOUT_PARTS]
-            if not given and not self.classes and not self.asking:
+            if not self.classes and not self.asking and all(map(is_flat, given)):
                 return run(*args, **options)
             self.check(run, (*args, *options.values()))
             with as_originals(given, self.classes.values()) if given else contextlib.nullcontext():
@@ -300,6 +300,11 @@ class Relinked:
         return own if self.classes.get(own) is cls and not HELD[id(one)] else cls
 
 
+def is_flat(value: Any) -> bool:
+    """Whether a value is a list or tuple of numbers and arrays."""
+    return type(value) in (list, tuple) and WITHOUT_PARTS.issuperset(map(type, value))
+
+
 #: How many runs need an object, by its id, as an instance of a twin.
 HELD, LOCK = Counter[int](), threading.RLock()
 
@@ -317,11 +322,12 @@ def recast(values: Iterable[Any], of: Callable[[Any], type]) -> list[Any]:
     while pending:
         one = pending.pop()
         cls: Any = type(one)
-        if cls in WITHOUT_PARTS or id(one) in seen or (is_foreign(cls) and not isinstance(one, CONTAINERS)):
+        holds = issubclass(cls, CONTAINERS)  # `isinstance` would ask instances of twins for the original class
+        if cls in WITHOUT_PARTS or id(one) in seen or (is_foreign(cls) and not holds):
             continue
         seen[id(one)] = one
-        if isinstance(one, CONTAINERS):
-            parts = one.values() if isinstance(one, dict) else one
+        if holds:
+            parts = one.values() if issubclass(cls, dict) else one
             pending += () if WITHOUT_PARTS.issuperset(map(type, parts)) else parts
         if not is_foreign(cls):
             new = of(one)
@@ -367,7 +373,7 @@ def constant(value: Any, of: Callable[[type], type]) -> Any:
     """A value with another class, if it is an instance of a class of constants, whose class cannot change."""
     return (
         viewed(value, of(type(value)))
-        if isinstance(value, CONSTANTS[1:]) and of(type(value)) is not type(value)
+        if issubclass(type(value), CONSTANTS[1:]) and of(type(value)) is not type(value)
         else value
     )
 

@@ -568,8 +568,9 @@ def parts_of(value: Any) -> dict[Any, Any]:
 def attributes_of(value: Any) -> dict[Any, Any]:
     """The attributes of an object by name, without those that it computes."""
     found, read = dict[Any, Any](), object.__getattribute__
-    own = ("default_factory",) if issubclass(type(value), defaultdict) else ()
-    for name in ("__dict__", *own, *slots_of(type(value))):
+    kind: type = type(value)
+    own = ("default_factory",) if issubclass(kind, defaultdict) else ()
+    for name in ("__dict__", *own, *slots_of(kind)):
         with contextlib.suppress(AttributeError):
             found.update(read(value, name) if name == "__dict__" else {name: read(value, name)})
     return found
