@@ -4,7 +4,7 @@ Each program is outside of the language by `heapq.nsmallest`; the same body with
 """
 
 import functools
-import heapq  # noqa: F401 - in the programs' texts
+import heapq
 import math
 
 import numpy as np
@@ -12,6 +12,7 @@ import pytest
 from chad.written_functions import run_in
 
 import tapeengine as te
+from tapeengine.lift import functions
 
 SCALE = functools.partial(math.pow, 2.0)
 
@@ -78,3 +79,15 @@ def test_value_and_derivative(name):
     by_x, by_v = back(1.0)
     assert by_x == pytest.approx((outside(1.75 + 1e-6, v) - outside(1.75 - 1e-6, v)) / 2e-6, rel=1e-7)
     np.testing.assert_array_equal(by_v, [1.0, 1.0])
+
+
+def smallest(xs, pair):
+    return heapq.nsmallest(1, xs)[0] * xs[1] + pair[0]
+
+
+def test_lists_of_numbers_are_not_searched_for_instances(monkeypatch):
+    program, args = te.program(smallest), ([3.0, 2.0], (1.0, np.ones(2)))
+    wanted = te.vjp(program, *args)[1](1.0)[0]
+    assert wanted == [0.0, 4.0]
+    monkeypatch.setattr(functions, "recast", lambda *_: pytest.fail("a search"))
+    assert te.vjp(program, *args)[1](1.0)[0] == wanted
