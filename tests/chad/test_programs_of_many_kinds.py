@@ -770,6 +770,26 @@ def f(x):
 """,
         1.5,
     ),
+    "iir": (
+        """\
+class Biquad:
+    def __init__(self, b0, a1):
+        self.b0 = b0
+        self.a1 = a1
+        self.z = 0.0
+    def step(self, u):
+        y = self.b0*u + self.z
+        self.z = -self.a1*y
+        return y
+def f(x):
+    q = Biquad(x, 0.3)
+    out = []
+    for k in range(6):
+        out.append(q.step(math.sin(k*0.5)))
+    return sum(v*v for v in out)
+""",
+        0.7,
+    ),
 }
 OBJECTS: dict[str, tuple[str, float]] = {
     "gauss": (
@@ -818,26 +838,6 @@ def f(x):
     return s
 """,
         0.8,
-    ),
-    "iir": (
-        """\
-class Biquad:
-    def __init__(self, b0, a1):
-        self.b0 = b0
-        self.a1 = a1
-        self.z = 0.0
-    def step(self, u):
-        y = self.b0*u + self.z
-        self.z = -self.a1*y
-        return y
-def f(x):
-    q = Biquad(x, 0.3)
-    out = []
-    for k in range(6):
-        out.append(q.step(math.sin(k*0.5)))
-    return sum(v*v for v in out)
-""",
-        0.7,
     ),
     "matchp": (
         """\
