@@ -262,13 +262,15 @@ class Relinked:
 
         def inside(*args: Any, **options: Any) -> Any:
             given = [x for x in (*self.outside, *args, *options.values()) if type(x) not in WITHOUT_PARTS]
-            if not self.classes and not self.asking and all(map(is_flat, given)):
-                return run(*args, **options)
-            self.check(run, (*args, *options.values()))
-            with as_originals(given, self.classes.values()) if given else contextlib.nullcontext():
-                result = self.held(given, lambda: run(*(constant(x, self.entered) for x in args), **options))
-            if self.classes:
-                recast([result], self.left)
+            if not self.asking and (not given if self.classes else all(map(is_flat, given))):
+                result = run(*args, **options)
+            else:
+                self.check(run, (*args, *options.values()))
+                with as_originals(given, self.classes.values()):
+                    result = self.held(given, lambda: run(*(constant(x, self.entered) for x in args), **options))
+            if not self.classes or type(result) in WITHOUT_PARTS:
+                return result
+            recast([result], self.left)
             return constant(result, lambda cls: self.left(result))
 
         return functools.wraps(run)(inside)

@@ -1,11 +1,11 @@
 """`jacfwd` within another trace: what it gives there is what it gives outside, and few rows replace many columns."""
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from counted_calls import calls
 from leaves import leaves
 
 import tapeengine as te
@@ -140,22 +140,11 @@ def test_the_number_of_sweeps_is_that_of_the_fewer_rows() -> None:
     assert counted(50, 4) == counted(10, 4) <= 20
 
 
-def calls(program: Callable[[Any], Any], size: int) -> int:
+def calls_of(program: Callable[[Any], Any], size: int) -> int:
     """How many functions a gradient calls, of Python and of C, apart from those of the first run."""
-    found = 0
-
-    def count(frame: Any, event: str, arg: Any) -> None:
-        nonlocal found
-        found += event in ("call", "c_call")
-
     primal = [1.1] * size
     te.grad(program)(primal)
-    sys.setprofile(count)
-    try:
-        te.grad(program)(primal)
-    finally:
-        sys.setprofile(None)
-    return found
+    return len(calls(lambda: te.grad(program)(primal)))
 
 
 @pytest.mark.parametrize(("jacobian", "most"), [(te.jacfwd, 40), (te.jacrev, 20), (te.jacobian, 20)])
@@ -168,7 +157,7 @@ def test_an_entry_of_a_row_of_numbers_takes_few_calls(jacobian: Any, most: int) 
             total = total + xs[k] * xs[k] * xs[k + 1]
         return total
 
-    small, large = (calls(lambda xs: sum(jacobian(neighbours)(xs)), size) for size in (32, 160))
+    small, large = (calls_of(lambda xs: sum(jacobian(neighbours)(xs)), size) for size in (32, 160))
     assert large - small <= most * (160 - 32)
 
 
