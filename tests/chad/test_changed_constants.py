@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import array
 import collections
+import types
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pytest
+from chad.written_functions import run_in
 from counted_calls import calls
 
 import tapeengine as te
@@ -143,3 +145,49 @@ def test_defaults_and_methods_are_watched_by_identity(function: Any, monkeypatch
     assert compared == []
     monkeypatch.setattr(Tank, "pour", lambda self, x: 3)
     assert te.grad(program)(0.7) == pytest.approx((function(0.7 + h) - function(0.7 - h)) / (2 * h), rel=1e-6)
+
+
+class Computing(type):
+    @property
+    def rate(cls) -> float:
+        return settings["rate"]
+
+    def __getattr__(cls, name: str) -> float:
+        return settings[name]
+
+
+class Reading:
+    def __get__(self, instance: Any, owner: Any) -> float:
+        return settings["rate"]
+
+
+class Computed(metaclass=Computing):
+    described = Reading()
+
+    class Inner(metaclass=Computing):
+        pass
+
+
+settings = {"rate": 2.0, "gain": 2.0}
+lazy: Any = types.ModuleType("lazy")
+lazy.__getattr__ = settings.__getitem__
+lazy.Computed = Computed
+COMPUTED = ["Computed.rate", "Computed.gain", "Computed.described", "Computed.Inner.rate", "Computed.Inner.gain"]
+COMPUTED += [f"lazy.{x}" for x in ("gain", *COMPUTED)]
+
+
+@pytest.mark.parametrize("is_called", [False, True])
+@pytest.mark.parametrize("is_whole", [False, True])
+@pytest.mark.parametrize("text", COMPUTED)
+def test_attributes_that_their_owner_computes(
+    text: str, is_whole: bool, is_called: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No namespace shows that these have other values."""
+    scope = dict(globals())
+    run_in(scope, f"def inner(x):\n    return x * {text}\ndef outer(x):\n    return inner(x) * 1.0\n")
+    function, value = scope["outer" if is_called else "inner"], (lambda x: int(x)) if is_whole else float
+    program = te.program(function)
+    for each in (2, 2, 3, 5, 2):
+        monkeypatch.setitem(settings, "rate", value(each))
+        monkeypatch.setitem(settings, "gain", value(each))
+        assert te.value_and_grad(program)(1.5) == (1.5 * each, each) == (function(1.5), each)

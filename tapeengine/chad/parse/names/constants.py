@@ -7,7 +7,9 @@ import ast
 import builtins
 import contextlib
 import dis
+import enum
 import functools
+import inspect
 import marshal
 import sys
 import textwrap
@@ -60,10 +62,11 @@ class Constants:
     def note_attribute(self, owner: Any, name: str) -> None:
         """Note an attribute of a module, a class or another object, which is watched itself."""
         read = functools.partial(getattr, owner, name, MISSING)
-        if isinstance(owner, types.ModuleType | type):
+        is_stored = isinstance(owner, types.ModuleType | type) and not is_computed(owner, name)
+        if is_stored:
             self.owners.setdefault(id(owner), (owner, set()))[1].add(name)
-        found = frozen(read())
-        if not isinstance(owner, types.ModuleType | type) or not (is_atom(read()) or is_same(found)):
+        found = frozen(value := read())
+        if not (is_stored and (is_atom(value) or is_same(found))):
             self.contents.setdefault((id(owner), name), (read, found))
 
     def note_defaults(self, function: Any) -> None:
@@ -127,6 +130,18 @@ def watch_class(checks: Checks, cls: type, used: Collection[str]) -> None:
     for made in (getattr(cls, "__init__", None), getattr(cls, "__new__", None)):
         if isinstance(made, types.FunctionType):
             checks.add_function(made)
+
+
+#: What a class makes one function of, however often it is read.
+STORED = (staticmethod, classmethod, types.ClassMethodDescriptorType)
+
+
+def is_computed(owner: Any, name: str) -> bool:
+    """Tell whether a module or a class computes an attribute, so that its namespaces do not show another value."""
+    if isinstance(owner, enum.EnumType) and name in owner.__members__:
+        return False
+    stored = inspect.getattr_static(owner, name, MISSING)
+    return getattr(owner, name, MISSING) is not stored and not isinstance(stored, STORED)
 
 
 def is_atom(value: Any) -> bool:
