@@ -10,7 +10,6 @@ import builtins
 import dataclasses
 import functools
 import itertools
-import operator
 from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from types import CellType, FunctionType, ModuleType
@@ -223,10 +222,11 @@ def _named(value: Any, names: frozenset[str], known: dict[Any, Any]) -> Any:
     if found is not value or not isinstance(value, ModuleType):
         return found
     if (value, names) not in known:
-        known[value, names] = Exchanging(value, lambda part: _named(part, names, known))  # modules name one another
-        parts = [x for n, x in list(vars(value).items()) if n in names]
-        found = [_named(part, names, known) for part in parts]  # all are met, and watched
-        if all(map(operator.is_, found, parts)):
+        known[value, names] = made = Exchanging(value, lambda part: _named(part, names, known))
+        parts = [(n, x) for n, x in list(vars(value).items()) if n in names]
+        others = {n: other for n, x in parts if (other := _named(x, names, known)) is not x}  # modules name one another
+        vars(made).update(others)  # what is watched need not be read again
+        if not others:
             known[value, names] = value
     return known[value, names]
 

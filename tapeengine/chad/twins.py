@@ -32,8 +32,11 @@ def watched_on_duals(function: Callable[..., Any]) -> tuple[Any, Any, Checks]:
     known, checks = dict[Any, Any](), Checks()
     twins = Twins(function, known)
     made = on_duals(function, known)
-    for each in filter(is_plain, known):
-        watch(checks, each)
+    for each in known:
+        if is_plain(each):
+            watch(checks, each)
+        elif isinstance(each, tuple):  # a module, and what functions read of it
+            checks.add_names(vars(each[0]), each[1])
     return twins.around(made), twins.around(by_position(made)), checks
 
 

@@ -7,6 +7,7 @@ import types
 import numpy as np
 import pytest
 from chad.written_functions import defined, run_in
+from counted_calls import calls
 from leaves import bits
 
 import tapeengine as te
@@ -96,3 +97,10 @@ def test_a_program_that_assigns_a_name_of_such_a_module_is_refused(upper):
     with pytest.raises(UnsupportedError, match=r"RATE.*pass values in and return them"):
         te.vjp(te.program(f), 0.7)
     assert upper.RATE == 2.0
+
+
+def test_a_function_of_a_module_is_exchanged_once(upper):
+    f = defined("def f(x):\n    return sum(upper.sine(x) for _ in range(9))" + OTHER, random=random, upper=upper)
+    program = te.program(f)
+    te.vjp(program, 0.7)
+    assert "_named" not in calls(lambda: te.vjp(program, 0.7), ("call",))

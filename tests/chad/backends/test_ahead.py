@@ -206,7 +206,7 @@ def apart(x: te.Vec, w: te.Vec, ks: te.Array[int]) -> float:
 
 @pytest.mark.parametrize("function", [weighed, soft, apart])
 def test_the_first_code_calls_numpy_for_many_numbers_at_once(function, monkeypatch):
-    """A call for each number takes forty times as long."""
+    """A call for each number takes three times as long."""
     texts, compiled = [], calling.compiled
     monkeypatch.setattr(calling, "EACH_STATEMENT", 10**12)
     monkeypatch.setattr(calling, "compiled", lambda text, *rest: texts.append(text) or compiled(text, *rest))

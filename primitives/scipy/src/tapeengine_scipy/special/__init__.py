@@ -10,18 +10,66 @@ Examples
 0.5205
 """
 
-# isort: off
-# fmt: off
 from tapeengine_scipy._names import names_of
 from tapeengine_scipy.special.bessel import (
-    hankel1, hankel2, i0, i0e, i1, i1e, iv, ive, j0, j1, jn, jv, k0, k1, kn, kv, y0, y1, yn, yv,
+    hankel1,
+    hankel2,
+    i0,
+    i0e,
+    i1,
+    i1e,
+    iv,
+    ive,
+    j0,
+    j1,
+    jn,
+    jv,
+    k0,
+    k1,
+    kn,
+    kv,
+    y0,
+    y1,
+    yn,
+    yv,
 )
 from tapeengine_scipy.special.chances import (
-    chdtr, chdtrc, chdtri, fdtr, fdtrc, fdtri, gdtr, gdtrc, owens_t, pdtr, pdtrc, stdtrit,
+    chdtr,
+    chdtrc,
+    chdtri,
+    fdtr,
+    fdtrc,
+    fdtri,
+    gdtr,
+    gdtrc,
+    owens_t,
+    pdtr,
+    pdtrc,
+    stdtrit,
 )
 from tapeengine_scipy.special.elementary import (
-    boxcox, boxcox1p, cbrt, cosdg, cosm1, cotdg, erfi, exp2, exp10, expm1, exprel, huber, hyp0f1, hyperu,
-    inv_boxcox, inv_boxcox1p, kl_div, log1p, pseudo_huber, sindg, tandg, wrightomega,
+    boxcox,
+    boxcox1p,
+    cbrt,
+    cosdg,
+    cosm1,
+    cotdg,
+    erfi,
+    exp2,
+    exp10,
+    expm1,
+    exprel,
+    huber,
+    hyp0f1,
+    hyperu,
+    inv_boxcox,
+    inv_boxcox1p,
+    kl_div,
+    log1p,
+    pseudo_huber,
+    sindg,
+    tandg,
+    wrightomega,
 )
 from tapeengine_scipy.special.elliptic import ellipe, ellipk, hyp1f1, hyp2f1
 from tapeengine_scipy.special.entropy import entr, expit, log_expit, logit, rel_entr, sinc, xlog1py, xlogy
@@ -29,20 +77,37 @@ from tapeengine_scipy.special.errorfunctions import erf, erfc, erfcinv, erfcx, e
 from tapeengine_scipy.special.exponential import exp1, expi, expn, spence
 from tapeengine_scipy.special.faddeeva import dawsn, voigt_profile, wofz
 from tapeengine_scipy.special.gamma import (
-    beta, betaln, binom, digamma, gamma, gammaln, gammasgn, loggamma, poch, polygamma, psi, rgamma, zeta,
+    beta,
+    betaln,
+    binom,
+    digamma,
+    gamma,
+    gammaln,
+    gammasgn,
+    loggamma,
+    poch,
+    polygamma,
+    psi,
+    rgamma,
+    zeta,
 )
 from tapeengine_scipy.special.incomplete import betainc, betaincc, gammainc, gammaincc
 from tapeengine_scipy.special.inverses import betainccinv, betaincinv, gammainccinv, gammaincinv
 from tapeengine_scipy.special.lambert import lambertw
 from tapeengine_scipy.special.pairs import airy, fresnel, shichi, sici
 from tapeengine_scipy.special.polynomials import (
-    eval_chebyt, eval_chebyu, eval_gegenbauer, eval_genlaguerre, eval_hermite, eval_hermitenorm, eval_jacobi,
-    eval_laguerre, eval_legendre,
+    eval_chebyt,
+    eval_chebyu,
+    eval_gegenbauer,
+    eval_genlaguerre,
+    eval_hermite,
+    eval_hermitenorm,
+    eval_jacobi,
+    eval_laguerre,
+    eval_legendre,
 )
 from tapeengine_scipy.special.reductions import logsumexp
 from tapeengine_scipy.special.student import stdtr
-# fmt: on
-# isort: on
 
 __all__ = [
     "airy", "beta", "betainc", "betaincc", "betainccinv", "betaincinv", "betaln", "binom", "boxcox", "boxcox1p",
