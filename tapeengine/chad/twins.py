@@ -36,7 +36,7 @@ def watched_on_duals(function: Callable[..., Any]) -> tuple[Any, Any, Checks]:
         if is_plain(each):
             watch(checks, each)
         elif isinstance(each, tuple):  # a module, and what functions read of it
-            checks.add_names(vars(each[0]), each[1])
+            checks.add_names(each[0].__dict__, each[1])
     return twins.around(made), twins.around(by_position(made)), checks
 
 
