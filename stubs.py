@@ -176,7 +176,7 @@ class Stub:
 def main() -> None:
     """Write the stub of each module of the core, except of those whose classes and functions are the package's."""
     for path in (path for path in Path("tapeengine", "_core").glob("*/*.pyx") if path.stem not in WRITTEN):
-        path.with_suffix(".pyi").write_text(Stub(path).text())
+        path.with_suffix(".pyi").write_text(Stub(path).text(), "utf-8")
 
 
 if __name__ == "__main__":
