@@ -324,14 +324,16 @@ def recast(values: Iterable[Any], of: Callable[[Any], type]) -> list[Any]:
     while pending:
         one = pending.pop()
         cls: Any = type(one)
-        holds = issubclass(cls, CONTAINERS)  # `isinstance` would ask instances of twins for the original class
-        if cls in WITHOUT_PARTS or id(one) in seen or (is_foreign(cls) and not holds):
+        if cls in WITHOUT_PARTS or id(one) in seen:
+            continue
+        holds, is_own = issubclass(cls, CONTAINERS), not is_foreign(cls)  # `isinstance` would run code of a twin
+        if not (holds or is_own):
             continue
         seen[id(one)] = one
         if holds:
             parts = one.values() if issubclass(cls, dict) else one
             pending += () if WITHOUT_PARTS.issuperset(map(type, parts)) else parts
-        if not is_foreign(cls):
+        if is_own:
             new = of(one)
             if new is not cls:
                 with contextlib.suppress(TypeError):  # of a class of constants, or with a layout of its own
